@@ -1,0 +1,1 @@
+"""The verdicts: checks over a run. Pure: imports semconv only."""

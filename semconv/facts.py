@@ -1,0 +1,141 @@
+"""What a dialect finds on one span or log record: its canonical facts, stored beside the untouched attributes.
+
+`SpanFacts` is what assembly reads back. A corrected dialect is replayed over stored spans, so nothing here is
+the only copy of anything.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from semconv.trace_line import InputState, Status
+from semconv.values import Attributes, JsonValue
+
+# Raise when a dialect changes what it finds: it orders revisions (store_design "Order of revisions"). At most 255.
+NORMALISER_VERSION = 1
+
+# '' is a span no dialect understood: kept and counted as unmapped. 'other' was understood and is no step of a run.
+Operation = Literal["", "agent", "workflow", "chat", "tool", "create_agent", "other"]
+PartKind = Literal["text", "reasoning", "tool_call", "tool_result", "other"]
+
+
+class Part(Struct, frozen=True, omit_defaults=True):
+    """A piece of a message. `value` holds the arguments of a tool_call, the result of a tool_result."""
+
+    kind: PartKind
+    text: str = ""
+    call_id: str = ""
+    tool: str = ""
+    value: JsonValue = None
+    input_state: InputState = ""
+    error: bool = False
+
+
+class Message(Struct, frozen=True, omit_defaults=True):
+    """One chat message, whichever convention carried it. `role` is system, user, assistant or tool."""
+
+    role: str
+    parts: tuple[Part, ...]
+    id: str = ""
+
+
+class Identity(Struct, frozen=True, omit_defaults=True):
+    """The `passhat.*` attributes (and those read for them) of one span or resource; '' where absent."""
+
+    run_id: str = ""
+    task_id: str = ""
+    task_version: str = ""
+    task_class: str = ""
+    expected: str = ""
+    trial_id: str = ""
+    retry_of: str = ""
+    outcome: str = ""
+    outcome_reason: str = ""
+    workspace_id: str = ""
+    experiment_id: str = ""
+    run_end: bool = False
+
+
+class Evaluation(Struct, frozen=True, omit_defaults=True):
+    """A `gen_ai.evaluation.result` event, as sent (GenAI semantic conventions, events)."""
+
+    name: str
+    label: str = ""
+    score: float | None = None
+    explanation: str = ""
+    response_id: str = ""
+    source: str = ""
+    time_ns: int = 0
+
+
+class Facts(Struct, frozen=True, omit_defaults=True):
+    """The canonical facts of one span or log record. Absent is '' or None, never guessed.
+
+    `output is None` means no result was captured. `status` is what is known of success: 'unset' is not 'ok'.
+    """
+
+    operation: Operation = ""
+    dialect: str = ""
+    own: Identity | None = None  # on the span itself
+    resource: Identity | None = None  # on its resource
+    join_keys: tuple[str, ...] = ()  # values that tie traces into one unit: run id, runs.group_by
+    agent: str = ""
+    conversation_id: str = ""
+    # a tool call
+    tool: str = ""
+    tool_raw: str = ""
+    server: str = ""
+    call_id: str = ""
+    input: JsonValue = None
+    input_state: InputState = ""
+    output: JsonValue = None
+    # how it went
+    status: Status = "unset"
+    error: str = ""
+    error_type: str = ""
+    # a model call
+    model: str = ""
+    provider: str = ""
+    response_id: str = ""
+    finish_reasons: tuple[str, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    messages_in: tuple[Message, ...] = ()
+    messages_out: tuple[Message, ...] = ()
+    # an agent's end
+    final_text: str = ""
+    subtype: str = ""
+    num_turns: int | None = None
+    # beside the run
+    evaluations: tuple[Evaluation, ...] = ()
+    lossy: tuple[str, ...] = ()  # why absence proves nothing here: dropped_attributes, dropped_events, truncated
+    flags: tuple[str, ...] = ()
+
+
+class SpanFacts(Struct, frozen=True, omit_defaults=True):
+    """A stored span (or log record, `signal == 'log'`) as assembly reads it: header and facts.
+
+    Times are ns since the epoch as sent. `content_hash` tells two versions of one span apart. `attributes` is
+    filled for spans that can be a run's root, else empty.
+    """
+
+    signal: Literal["span", "log"]
+    project: str
+    trace_id: str
+    span_id: str
+    parent_span_id: str
+    name: str
+    start_ns: int
+    end_ns: int
+    facts: Facts
+    service: str = ""
+    service_version: str = ""
+    environment: str = ""
+    status_code: int = 0
+    status_message: str = ""
+    received_ns: int = 0
+    content_hash: str = ""
+    attributes: Attributes = {}
