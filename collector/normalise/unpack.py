@@ -1,0 +1,132 @@
+"""Spool payloads to Python values: protobuf export requests in, `semconv.Span` and `LogRecord` out.
+
+The hot loop of normalising: one pass, no reflection, Resource and Scope objects shared by their spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource as ResourceMessage
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
+
+from semconv.span import Event, Link, LogRecord, Resource, Scope, Span
+from semconv.values import Attributes, Value
+
+
+def spans_of(payload: bytes) -> Iterator[Span]:
+    """The spans of a serialized ExportTraceServiceRequest, in the order sent."""
+    for group in ExportTraceServiceRequest.FromString(payload).resource_spans:
+        resource = _resource(group.resource, group.schema_url)
+        for scoped in group.scope_spans:
+            scope = _scope(scoped.scope, scoped.schema_url)
+            for span in scoped.spans:
+                yield _span(span, resource, scope)
+
+
+def logs_of(payload: bytes) -> Iterator[LogRecord]:
+    """The log records of a serialized ExportLogsServiceRequest, in the order sent."""
+    for group in ExportLogsServiceRequest.FromString(payload).resource_logs:
+        resource = _resource(group.resource, group.schema_url)
+        for scoped in group.scope_logs:
+            scope = _scope(scoped.scope, scoped.schema_url)
+            for record in scoped.log_records:
+                yield _log(record, resource, scope)
+
+
+def _span(span: SpanMessage, resource: Resource, scope: Scope) -> Span:
+    status = span.status
+    return Span(
+        trace_id=span.trace_id.hex(),
+        span_id=span.span_id.hex(),
+        parent_span_id=span.parent_span_id.hex(),
+        name=span.name,
+        kind=span.kind,
+        start_ns=span.start_time_unix_nano,
+        end_ns=span.end_time_unix_nano,
+        status_code=status.code,
+        status_message=status.message,
+        attributes=_attributes(span.attributes),
+        events=tuple([_event(event) for event in span.events]),
+        links=tuple([_link(link) for link in span.links]),
+        resource=resource,
+        scope=scope,
+        trace_state=span.trace_state,
+        flags=span.flags,
+        dropped_attributes=span.dropped_attributes_count,
+        dropped_events=span.dropped_events_count,
+        dropped_links=span.dropped_links_count,
+    )
+
+
+def _log(record: LogMessage, resource: Resource, scope: Scope) -> LogRecord:
+    return LogRecord(
+        time_ns=record.time_unix_nano,
+        observed_ns=record.observed_time_unix_nano,
+        trace_id=record.trace_id.hex(),
+        span_id=record.span_id.hex(),
+        event_name=record.event_name,
+        severity_number=record.severity_number,
+        severity_text=record.severity_text,
+        body=_value(record.body),
+        attributes=_attributes(record.attributes),
+        resource=resource,
+        scope=scope,
+        flags=record.flags,
+        dropped_attributes=record.dropped_attributes_count,
+    )
+
+
+def _event(event: SpanMessage.Event) -> Event:
+    return Event(event.name, event.time_unix_nano, _attributes(event.attributes), event.dropped_attributes_count)
+
+
+def _link(link: SpanMessage.Link) -> Link:
+    return Link(
+        trace_id=link.trace_id.hex(),
+        span_id=link.span_id.hex(),
+        trace_state=link.trace_state,
+        attributes=_attributes(link.attributes),
+        dropped_attributes=link.dropped_attributes_count,
+        flags=link.flags,
+    )
+
+
+def _resource(resource: ResourceMessage, schema_url: str) -> Resource:
+    return Resource(_attributes(resource.attributes), schema_url, resource.dropped_attributes_count)
+
+
+def _scope(scope: InstrumentationScope, schema_url: str) -> Scope:
+    return Scope(
+        name=scope.name,
+        version=scope.version,
+        schema_url=schema_url,
+        attributes=_attributes(scope.attributes),
+        dropped_attributes=scope.dropped_attributes_count,
+    )
+
+
+def _attributes(pairs: Iterable[KeyValue]) -> Attributes:
+    """Keys to values; of a repeated key the last value wins (I11)."""
+    found: Attributes = {}
+    for pair in pairs:
+        value = pair.value
+        # Most values are text, and asking WhichOneof costs more than all the rest.
+        found[pair.key] = value.string_value or _value(value)
+    return found
+
+
+def _value(value: AnyValue) -> Value:
+    """A Python value for an AnyValue; None where it is empty, which is not ''."""
+    kind = value.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "array_value":
+        return [_value(item) for item in value.array_value.values]
+    if kind == "kvlist_value":
+        return {pair.key: _value(pair.value) for pair in value.kvlist_value.values}
+    return getattr(value, kind)
