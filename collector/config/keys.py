@@ -1,0 +1,262 @@
+"""Every key of `passhat.yaml`, its type and its default. docs/configuration.md says what each is for.
+
+Unknown keys are refused: a misspelt `setle_s` that is silently ignored would grade runs too early.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+
+from collector.config.source import Source
+from collector.config.units import (
+    DAY_S,
+    GIB,
+    HOUR_S,
+    MIB,
+    MINUTE_S,
+    Address,
+    Bytes,
+    Seconds,
+    Texts,
+    WholeSeconds,
+    as_list,
+)
+
+Scope = Literal["ingest", "label", "read", "admin"]
+LeftOut = Literal["exclude", "fail"]
+Share = Annotated[float, Field(ge=0, le=1)]
+Probability = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+def _tag_name(name: str) -> str:
+    if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
+        raise ValueError("a tag's name is lower-case letters, digits and _: it is a variable in expressions")
+    return name
+
+
+def _store_url(url: str) -> str:
+    if not re.match(r"(chdb:|clickhouse://[^/]|https?://[^/])", url):
+        raise ValueError("write chdb:DIRECTORY or clickhouse://user:password@host:8443/database?secure=true")
+    return url
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    return text
+
+
+Pattern = Annotated[str, AfterValidator(_pattern)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: frozen, and closed to keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, hide_input_in_errors=True)
+
+
+class StoreConfig(Section):
+    """Where spans, runs and verdicts are kept."""
+
+    url: Annotated[str, AfterValidator(_store_url)] = Field(default="chdb:./passhat-data", repr=False)
+    cluster: str | None = None
+
+
+class RunsConfig(Section):
+    """What names a task, what ties traces into one run, and when a run is over."""
+
+    task: Texts = ()
+    task_class: Texts = ()
+    group_by: str | None = None
+    settle_s: Seconds = 10.0
+    idle_s: Seconds = 300.0
+    max_age_s: Seconds = 86400.0
+
+
+class TrialsConfig(Section):
+    """Which trials count, and as what."""
+
+    errors: LeftOut = "exclude"
+    incomplete: LeftOut = "exclude"
+    without_outcome: Literal["trajectory", "unknown"] = "trajectory"
+    mature_s: Seconds = 0.0
+    retries: Literal["first", "all"] = "first"
+    outcome_events: Texts = ("outcome", "task_success")
+    infrastructure_errors: Texts = ("rate_limit", "overloaded", "timeout", "connection", "429", "5xx")
+
+
+class GateConfig(Section):
+    """A named policy of `passhat gate`; `task` or `class` says of what, neither means all tasks."""
+
+    task: str | None = None
+    class_: str | None = Field(None, alias="class")
+    k: Count = 3
+    min: Probability = 0.8
+    confidence: Probability = 0.95
+    window: WholeSeconds = 28 * DAY_S
+    max_excluded: Share = 0.05
+    max_age: WholeSeconds = 7 * DAY_S
+    basis: Literal["outcome", "trajectory"] = "outcome"
+    project: str | None = None
+    environment: str | None = None
+    service: str | None = None
+    service_version: str | None = None
+    agent: str | None = None
+    model: str | None = None
+
+
+class SloWindow(Section):
+    """A burn-rate pair: firing when both windows burn faster than `burn`."""
+
+    long: WholeSeconds
+    short: WholeSeconds
+    burn: Annotated[float, Field(gt=0)]
+
+
+_BURN_PAIRS = (
+    SloWindow(long=HOUR_S, short=5 * MINUTE_S, burn=14.4),
+    SloWindow(long=6 * HOUR_S, short=30 * MINUTE_S, burn=6.0),
+    SloWindow(long=3 * DAY_S, short=6 * HOUR_S, burn=1.0),
+)
+
+
+class SloConfig(Section):
+    """A target for pass^k of a task or a class, read by the view `slo_burn`."""
+
+    name: str
+    task: str | None = None
+    class_: str | None = Field(None, alias="class")
+    k: Count = 1
+    target: Probability
+    windows: tuple[SloWindow, ...] = _BURN_PAIRS
+    min_n: Count = 10
+
+
+class TlsConfig(Section):
+    """TLS of the listeners: no key yet, so that none is silently ignored."""
+
+
+class ListenConfig(Section):
+    """Addresses, `host:port` each; port 0 is any free port."""
+
+    grpc: Address = "127.0.0.1:4317"
+    http: Address = "127.0.0.1:4318"
+    web: Address = "127.0.0.1:8317"
+    tls: TlsConfig = TlsConfig()
+    allowed_hosts: Texts = ()
+
+
+class TokenConfig(Section):
+    """A bearer token by its SHA-256 in hex; the token itself is never written down."""
+
+    name: str
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{64}$", repr=False)]
+    scopes: Annotated[tuple[Scope, ...], Field(min_length=1)]
+    project: str | None = None
+
+
+class AuthConfig(Section):
+    """Who may do what."""
+
+    tokens: tuple[TokenConfig, ...] = ()
+    tokens_file: Path | None = None
+
+
+class SpoolConfig(Section):
+    """What is accepted and not yet stored."""
+
+    durability: Literal["fsync", "os"] = "fsync"
+    max_bytes: Bytes = 10 * GIB
+    min_free_bytes: Bytes = GIB
+
+
+class LimitsConfig(Section):
+    """What one request, one connection and all of them together may take."""
+
+    max_request_bytes: Bytes = 64 * MIB
+    inflight_bytes: Bytes = 256 * MIB
+    inflight_wait_s: Seconds = 0.5
+    read_timeout_s: Seconds = 60.0
+    max_depth: Count = 64
+
+
+class RedactConfig(Section):
+    """What never reaches the spool."""
+
+    enabled: bool = True
+    keys: Texts = ()
+    patterns: Annotated[tuple[Pattern, ...], BeforeValidator(as_list)] = ()
+    content: Literal["on", "off"] = "on"
+
+
+class RetentionConfig(Section):
+    """How long each table keeps its rows, in seconds; 0 keeps them for ever."""
+
+    spans: WholeSeconds = 90 * DAY_S
+    logs: WholeSeconds = 30 * DAY_S
+    runs: WholeSeconds = 2 * 365 * DAY_S
+    verdicts: WholeSeconds = 2 * 365 * DAY_S
+
+
+class ExportConfig(Section):
+    """Verdicts out as OTLP: no key yet, so that none is silently ignored."""
+
+
+class WebhookConfig(Section):
+    """A webhook: no key yet, so that none is silently ignored."""
+
+
+class JudgeConfig(Section):
+    """The model behind `judge` checks: no key yet, so that none is silently ignored."""
+
+
+class Config(Section):
+    """The whole configuration, as `load` returns it: paths absolute, addresses normal, nothing left to look up.
+
+    `checks` is None where the file names none: then the built-in ones are in force. Checks and actions are kept as
+    written; the graders compile them and say what is wrong with them.
+    """
+
+    store: StoreConfig = StoreConfig()
+    runs: RunsConfig = RunsConfig()
+    trials: TrialsConfig = TrialsConfig()
+    actions: dict[str, Any] = {}
+    tags: dict[Annotated[str, AfterValidator(_tag_name)], str] = {}
+    checks: list[dict[str, Any]] | None = None
+    gates: dict[str, GateConfig] = {}
+    slos: tuple[SloConfig, ...] = ()
+    cases: Path = Path("cases")
+    dialects: Annotated[tuple[Path, ...], BeforeValidator(as_list)] = ()
+    listen: ListenConfig = ListenConfig()
+    auth: AuthConfig = AuthConfig()
+    data: Path = Path("passhat-data")
+    spool: SpoolConfig = SpoolConfig()
+    limits: LimitsConfig = LimitsConfig()
+    redact: RedactConfig = RedactConfig()
+    retention: RetentionConfig = RetentionConfig()
+    export: ExportConfig = ExportConfig()
+    webhooks: tuple[WebhookConfig, ...] = ()
+    judge: JudgeConfig = JudgeConfig()
+
+    _source: Source = PrivateAttr(default_factory=Source)
+
+    @property
+    def source(self) -> Source:
+        """Where each value came from, and what was odd on the way."""
+        return self._source
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is worth a line on stderr: environment variables that are nearly a key, a file that is not read."""
+        return self._source.warnings
+
+    def where(self, *path: str | int) -> str:
+        """`passhat.yaml:12` for `where('checks', 0, 'kind')`; '' for a default. For errors found later."""
+        return self._source.where(path)
