@@ -19,6 +19,8 @@ NORMALISER_VERSION = 1
 # '' is a span no dialect understood: kept and counted as unmapped. 'other' was understood and is no step of a run.
 Operation = Literal["", "agent", "workflow", "chat", "tool", "create_agent", "other"]
 PartKind = Literal["text", "reasoning", "tool_call", "tool_result", "other"]
+# An emitter that says where an attempt begins and ends (a prompt, its last answer): what a log-only run is cut at.
+Boundary = Literal["", "start", "end"]
 
 
 class Part(Struct, frozen=True, omit_defaults=True):
@@ -74,6 +76,9 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     """The canonical facts of one span or log record. Absent is '' or None, never guessed.
 
     `output is None` means no result was captured. `status` is what is known of success: 'unset' is not 'ok'.
+    A log record that carries the ids of a span adds to that span (its messages, its result), it is no step of its own.
+    Emitters of logs alone say `attempt`, the id of the prompt a record belongs to, and `boundary` where one begins
+    or ends; `sequence` is their own order, `duration_ns` lies before the record's time.
     """
 
     operation: Operation = ""
@@ -113,6 +118,10 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     evaluations: tuple[Evaluation, ...] = ()
     lossy: tuple[str, ...] = ()  # why absence proves nothing here: dropped_attributes, dropped_events, truncated
     flags: tuple[str, ...] = ()
+    attempt: str = ""
+    boundary: Boundary = ""
+    sequence: int | None = None
+    duration_ns: int | None = None
 
 
 class SpanFacts(Struct, frozen=True, omit_defaults=True):
