@@ -1,0 +1,1 @@
+"""Everything kept: spans and logs as received, gradings, outcomes. `store.py` is the way in; SQL lives in queries/."""

@@ -1,0 +1,102 @@
+"""What goes into the store and what comes out of it, beside the rows of spans and logs (rows.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from graders.verdict import Verdict
+from semconv.facts import SpanFacts
+from semconv.outcome import Outcome
+from semconv.run import Run
+
+if TYPE_CHECKING:
+    from graders.trial import TrialResult
+
+
+class Arrival(Struct, frozen=True):
+    """One trace (or trace-less log group) that received something. Times are ns of the store's clock.
+
+    `unit` is what `read_units` takes: the trace id, or the join key of logs without a trace. `spans` counts rows
+    stored, so a repeated batch counts twice. `root`: a span without a parent was among them.
+    """
+
+    project: str
+    unit: str
+    trace_id: str
+    first_stored_ns: int
+    last_stored_ns: int
+    spans: int
+    root: bool
+    run_end: bool
+
+
+class StoredRun(Struct, frozen=True):
+    """The newest row of a run written earlier, alive or withdrawn. `hour_s` is its hour, s since the epoch."""
+
+    project: str
+    run_id: str
+    version: int
+    revision: int
+    alive: bool
+    epoch: int
+    inputs: int
+    input_digest: str
+    basis: str
+    checks_version: str
+    result: str
+    task_id: str
+    task_version: str
+    hour_s: int
+    prev_hours_s: tuple[int, ...]
+    first_stored_ms: int
+    flags: tuple[str, ...] = ()
+
+
+class Unit(Struct, frozen=True):
+    """All that is known of one connected set of traces.
+
+    `members` are its units (trace ids and join keys of trace-less logs), sorted, the same whichever member was
+    asked for. `facts` holds each span once: its newest version, flagged `id_conflict` when an older one differed.
+    """
+
+    project: str
+    members: tuple[str, ...]
+    trace_ids: tuple[str, ...] = ()
+    join_keys: tuple[str, ...] = ()
+    facts: tuple[SpanFacts, ...] = ()
+    runs: tuple[StoredRun, ...] = ()
+
+
+class Grading(Struct, frozen=True):
+    """One revision of one run: everything that is written together, or not at all.
+
+    `inputs` counts the distinct spans, logs and outcomes it was built from, `epoch` is the checks' registration:
+    together they order revisions, whoever graded first. `outcomes` are all that counted towards the result.
+    `actions` holds the action kinds of a call by line number. `alive=False` withdraws the run.
+    """
+
+    run: Run
+    verdicts: tuple[Verdict, ...]
+    trial: TrialResult
+    basis: str
+    checks_version: str
+    epoch: int
+    inputs: int
+    input_digest: str
+    outcomes: tuple[Outcome, ...] = ()
+    alive: bool = True
+    actions: Mapping[int, tuple[str, ...]] = {}
+
+
+class Result(Struct, frozen=True):
+    """Rows of a query. `types` are ClickHouse type names; DateTime columns arrive as aware or naive UTC datetimes."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+    def dicts(self) -> list[dict[str, Any]]:
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
