@@ -28,6 +28,7 @@ _NULL = re.compile(r"null|Null|NULL|~|")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_CORE_TAGS = "tag:yaml.org,2002:"
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
@@ -74,6 +75,8 @@ class _Reader:
         self._values += 1
         if node in self._open or self._values > MOST_VALUES:
             raise self._error(node, "an alias that contains itself, or far too many values")
+        if not node.tag.startswith(_CORE_TAGS) or "python" in node.tag:
+            raise self._error(node, f"the tag {node.tag} is not known")
         self._open.append(node)
         try:
             if isinstance(node, MappingNode):

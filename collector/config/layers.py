@@ -97,6 +97,7 @@ def _set(values: dict[str, Any], path: KeyPath, value: Any, source: Source, orig
             return
         at = at.setdefault(str(part), {})
     at[str(path[-1])] = value
+    source.forget(path)
     source.record(path, origin, rank)
     for below in _leaves(value, path):
         source.record(below, origin, rank)

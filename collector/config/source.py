@@ -31,11 +31,14 @@ class Source:
         """0 for a default, 1 for the file, 2 for the environment, 3 for a flag."""
         return next((self.ranks[key] for key in _upwards(path) if key in self.ranks), 0)
 
-    def record(self, path: KeyPath, origin: str, rank: int) -> None:
-        """A value was set: what was known of it and of what lay below it no longer holds."""
+    def forget(self, path: KeyPath) -> None:
+        """A stronger layer replaces the value: what was known of it and of what lies below it no longer holds."""
         for table in (self.origins, self.ranks):
-            for known in [key for key in table if len(key) > len(path) and key[: len(path)] == path]:
+            for known in [key for key in table if key[: len(path)] == path]:
                 del table[known]
+
+    def record(self, path: KeyPath, origin: str, rank: int) -> None:
+        """A layer set the value at `path`."""
         self.origins[path] = origin
         self.ranks[path] = rank
 
