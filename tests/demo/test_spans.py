@@ -1,7 +1,5 @@
 """The demo's spans are what stock GenAI instrumentation sends, and say what the lesson says."""
 
-from collections.abc import Iterator
-
 import pytest
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
@@ -28,8 +26,8 @@ def facts_sent(trial: Trial) -> list[Facts]:
 
 
 @pytest.fixture
-def run_b() -> Iterator[list[Facts]]:
-    yield facts_sent(lesson()[1])
+def run_b() -> list[Facts]:
+    return facts_sent(lesson()[1])
 
 
 def test_each_turn_is_one_model_call_and_each_call_one_tool_span(run_b: list[Facts]) -> None:
