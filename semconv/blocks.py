@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NamedTuple
 
 from semconv.decode import result
 from semconv.values import JsonValue, Value
 
-_BLOCK_KEYS: Final = frozenset(["type", "text", "annotations", "citations", "cache_control", "meta", "_meta"])
+_BLOCK_KEYS: Final = frozenset(
+    ["type", "text", "content", "annotations", "citations", "cache_control", "meta", "_meta"]
+)
 _MCP_KEYS: Final = frozenset(
     ["content", "isError", "is_error", "structuredContent", "structured_content", "_meta", "meta", "data"]
 )
+# Without one of these keys a map is its own value.
+_WRAPPED: Final = frozenset(["content", "toolUseId", "data", "kwargs", "blocks", "value", "stdout", "file"])
 _FAILED: Final = frozenset(["error", "failed", "failure"])
 _VERCEL: Final = frozenset(["text", "json", "error-text", "error-json", "content", "execution-denied"])
 
@@ -48,6 +53,18 @@ def says_failed(value: JsonValue) -> bool:
     return bool(error) and isinstance(error, str | dict) and len(value) <= 3
 
 
+_ERROR_TEXT: Final = re.compile(
+    r"\s*(?:(?:<tool_use_error>|Error\b\s*(?::|executing|invoking|calling|running|code))"
+    r"|An error occurred\b|Exit code [1-9]|Traceback \(most recent call last\)"
+    r"|[A-Z]\w*(?:Error|Exception)\b\s*[:(])"
+)
+
+
+def reads_failed(value: JsonValue) -> bool:
+    """True for a result whose first words are those frameworks put before an error (`Error: …`, `ValueError: …`)."""
+    return isinstance(value, str) and _ERROR_TEXT.match(value) is not None
+
+
 def error_text_of(value: JsonValue) -> str:
     """The words of a failure that a result holds."""
     if isinstance(value, str):
@@ -64,6 +81,8 @@ def error_text_of(value: JsonValue) -> str:
 
 def _from_map(value: dict[str, Any]) -> Found:
     content = value.get("content")
+    if content is None and value.keys().isdisjoint(_WRAPPED):
+        return Found(value)
     if "toolUseId" in value or ("status" in value and _is_tool_message(value)):
         return _tool_message(value)
     for wrapper in ("data", "kwargs"):
@@ -80,6 +99,12 @@ def _from_map(value: dict[str, Any]) -> Found:
         text = _text_blocks(content)
         inner = result(text) if text is not None else content
         return Found(inner, value.get("isError") is True or value.get("is_error") is True)
+    if "stdout" in value and "stderr" in value and isinstance(value["stdout"], str):  # a coding agent's shell
+        said = [text for text in (value["stdout"], value["stderr"]) if isinstance(text, str) and text]
+        return Found("\n".join(said))
+    file = value.get("file")
+    if value.get("type") == "text" and isinstance(file, dict) and isinstance(file.get("content"), str):
+        return Found(file["content"])  # a coding agent's file read
     if value.keys() == {"type", "value"} and value["type"] in _VERCEL:
         return Found(result(value["value"]), str(value["type"]).startswith(("error", "execution-denied")))
     return Found(value)
@@ -108,9 +133,10 @@ def _text_blocks(blocks: Any) -> str | None:
         return None
     texts: list[str] = []
     for block in blocks:
-        if not isinstance(block, dict) or not isinstance(block.get("text"), str) or not block.keys() <= _BLOCK_KEYS:
+        if not isinstance(block, dict) or not block.keys() <= _BLOCK_KEYS:
             return None
-        if block.get("type", "text") not in ("text", "output_text", "input_text"):
+        text = block.get("text", block.get("content") if "type" in block else None)
+        if not isinstance(text, str) or block.get("type", "text") not in ("text", "output_text", "input_text"):
             return None
-        texts.append(block["text"])
+        texts.append(text)
     return "\n".join(texts)

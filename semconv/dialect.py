@@ -36,18 +36,24 @@ class When(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Operations(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a span is: by the value of the first attribute that has one, else by its name, else by what it carries."""
+    """What a span is: by the value of the first attribute that has one, else by its name, else by what it carries.
+
+    `root` gives values another meaning on a span without a parent (`*` for any value or none): the outermost chain
+    of a framework that has no agent spans is its agent.
+    """
 
     attributes: Sources = ()
     values: dict[str, Operation] = {}
     names: dict[str, Operation] = {}
     present: dict[str, Operation] = {}
+    root: dict[str, Operation] = {}
     otherwise: Operation = "other"
 
 
 class Fields(Struct, frozen=True, forbid_unknown_fields=True):
     """Where each fact is. `*_unwrap` name the keys of wrappers to take off; `failed`, `succeeded` map a source to
-    the values that mean so; `input_tokens_plus` are added to the input tokens."""
+    the values that mean so (`*`: any value); `input_tokens_plus` are added to the input tokens. `join` is what ties
+    records of several traces, or of none, to one unit."""
 
     agent: Sources = ()
     conversation: Sources = ()
@@ -80,6 +86,7 @@ class Fields(Struct, frozen=True, forbid_unknown_fields=True):
     attempt: Sources = ()
     sequence: Sources = ()
     duration_ms: Sources = ()
+    join: Sources = ()
 
 
 class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,8 +100,8 @@ class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
 class Dialect(Struct, frozen=True, forbid_unknown_fields=True):
     """One convention. Of several that match, the lowest `priority` reads the span: specific evidence below general.
 
-    `extends` starts from another dialect and puts these sources before its own. `content` says what turns content
-    on, for `passhat doctor`.
+    `ignore` are its spans that are no step (doubles, previews). `extends` starts from another dialect and puts these
+    sources before its own. `content` says what turns content on, for `passhat doctor`.
     """
 
     name: str
@@ -102,6 +109,7 @@ class Dialect(Struct, frozen=True, forbid_unknown_fields=True):
     extends: str = ""
     priority: int = 40
     match: tuple[When, ...] = ()
+    ignore: tuple[When, ...] = ()
     operation: Operations = Operations()
     fields: Fields = Fields()
     tool: Fields = Fields()
@@ -145,7 +153,7 @@ def _listed(value: Any) -> Any:
 _TEXT_KEYS = frozenset(
     ["name", "extends", "content", "scope", "attribute", "equals", "operation", "boundary", "otherwise"]
 )
-_PLAIN_MAPS = frozenset(["values", "names", "present"])
+_PLAIN_MAPS = frozenset(["values", "names", "present", "root"])
 
 
 def _nested(key: str, item: Any) -> Any:
@@ -200,6 +208,7 @@ def extended(own: Dialect, base: Dialect) -> Dialect:
         values={**base.operation.values, **own.operation.values},
         names={**base.operation.names, **own.operation.names},
         present={**base.operation.present, **own.operation.present},
+        root={**base.operation.root, **own.operation.root},
         otherwise=own.operation.otherwise if own.operation.otherwise != "other" else base.operation.otherwise,
     )
     logs = dict(base.logs)
@@ -211,6 +220,7 @@ def extended(own: Dialect, base: Dialect) -> Dialect:
         version=own.version,
         priority=own.priority,
         match=own.match or base.match,
+        ignore=(*own.ignore, *base.ignore),
         operation=operation,
         fields=merged(own.fields, base.fields),
         tool=merged(own.tool, base.tool),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from semconv.blocks import Found, result_of
+from semconv.blocks import Found, reads_failed, result_of, says_failed
 from semconv.decode import arguments, is_withheld, json_or_none, json_text, plain, text_of
 from semconv.facts import Message, Part
 from semconv.names import EVENT_NAME
@@ -215,6 +215,7 @@ def _tool_message(item: dict[str, Any], content: Value) -> Part:
 
 
 def _result_part(found: Found, call_id: str, tool: str, failed: bool) -> Part:
+    failed = failed or says_failed(found.value) or reads_failed(found.value)
     return Part("tool_result", call_id=call_id, tool=tool, value=found.value, error=failed)
 
 

@@ -34,6 +34,17 @@ IDENTITY: Final[dict[str, tuple[str, ...]]] = {
     "experiment_id": (EXPERIMENT_ID, "cicd.pipeline.run.id"),
 }
 
+# Where harnesses put what their user calls metadata: `passhat.*` is read from there as well.
+CARRIERS: Final = (
+    "ai.telemetry.metadata.",
+    "traceloop.association.properties.",
+    "langsmith.metadata.",
+    "langfuse.trace.metadata.",
+    "langfuse.observation.metadata.",
+    "lmnr.association.properties.metadata.",
+    "mastra.metadata.",
+)
+
 EVENT_NAME: Final = "event.name"
 ERROR_TYPE: Final = "error.type"
 

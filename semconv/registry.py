@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from semconv.decode import text_of
 from semconv.dialect import Dialect, DialectError, Fields, LogRule, When, extended, merged
 from semconv.facts import Boundary, Operation
 from semconv.sources import Source, View, compiled, first
@@ -53,6 +54,7 @@ class Plan:
     attempt: tuple[Source, ...]
     sequence: tuple[Source, ...]
     duration_ms: tuple[Source, ...]
+    join: tuple[Source, ...]
 
     def __init__(self, dialect: Dialect, operation: Operation, fields: Fields, refine: Refine | None) -> None:
         self.dialect = dialect.name
@@ -86,7 +88,7 @@ class Matched(NamedTuple):
         when = self.when
         if when.attribute:
             value = record.attributes.get(when.attribute)
-            if value is None or (when.equals and not _like(str(value), when.equals)):
+            if value is None or (when.equals and not _like(text_of(value), when.equals)):
                 return False
         return not when.name or _like(name, when.name)
 
@@ -94,7 +96,7 @@ class Matched(NamedTuple):
 class Reader:
     """A compiled dialect."""
 
-    __slots__ = ("by", "default", "dialect", "names", "plans", "present", "values")
+    __slots__ = ("by", "default", "dialect", "ignored", "names", "plans", "present", "root", "values")
 
     def __init__(self, dialect: Dialect, refine: Refine | None) -> None:
         self.dialect = dialect
@@ -103,6 +105,8 @@ class Reader:
         self.values = rules.values
         self.names = tuple(rules.names.items())
         self.present = tuple(rules.present.items())
+        self.root = rules.root
+        self.ignored = tuple(Matched(0, "", when, self) for when in dialect.ignore)
         self.default: Operation = rules.otherwise
         groups: dict[Operation, Fields] = {
             "agent": dialect.agent,
@@ -120,9 +124,17 @@ class Reader:
 
     def plan_of(self, view: View) -> Plan:
         """The plan for what this span is."""
-        value = first(view, self.by) if self.by else None
+        for rule in self.ignored:
+            if rule.holds(view.record, view.name):
+                return self.plans["other"]
+        found = first(view, self.by) if self.by else None
+        value = text_of(found) if found is not None else None
+        if self.root and view.is_root:
+            operation = self.root.get(value or "") or self.root.get("*")
+            if operation is not None and (value is None or value not in self.values):
+                return self.plans[operation]
         if value is not None:
-            operation = self.values.get(str(value))
+            operation = self.values.get(value)
             if operation is not None:
                 return self.plans[operation]
         for pattern, operation in self.names:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from semconv.blocks import result_of
+from msgspec import structs
+
+from semconv.blocks import result_of, says_failed
 from semconv.decode import arguments, count_of, is_cut, number_of, text_of, unwrapped
 from semconv.facts import Evaluation, Facts, Message, Operation
 from semconv.identity import identity_of
@@ -32,6 +34,7 @@ from semconv.trace_line import InputState
 from semconv.values import Attributes, Value
 from semconv.words import Words
 
+SERVER: Final = 2  # SpanKind
 MAX_NAME: Final = 256  # characters of an event name taken from a body
 
 
@@ -127,6 +130,10 @@ def _read(view: View, plan: Plan, found: Found) -> None:
             _add_end(view, plan, found)
     if plan.attempt or plan.sequence or plan.duration_ms:
         _add_attempt(view, plan, found)
+    if plan.join:
+        key = text_of(first(view, plan.join))
+        if key:
+            found["join_keys"] = (*found.get("join_keys", ()), f"{plan.dialect}={key}")
     if plan.refine is not None:
         plan.refine(view, found)
     add_status(view, plan, found, failed_result=failed)
@@ -151,6 +158,8 @@ def _add_call(view: View, plan: Plan, found: Found) -> bool:
     if server:
         found["server"] = server
     _add_text(view, found, "call_id", plan.call_id)
+    if getattr(view.record, "kind", 0) == SERVER:
+        found["flags"] = (*found.get("flags", ()), "server_side")
     value, state = arguments(first_given(view, plan.input))
     if plan.input_unwrap and state in ("object", "decoded"):
         value, state = _unwrap(value, state, plan.input_unwrap)
@@ -164,8 +173,9 @@ def _add_call(view: View, plan: Plan, found: Found) -> bool:
     if plan.output_unwrap:
         inner = unwrapped_result(answer.value, plan.output_unwrap)
         if inner is not answer.value:
-            nested = result_of(inner)
-            answer = nested._replace(failed=nested.failed or answer.failed, call_id=nested.call_id or answer.call_id)
+            failed = answer.failed or says_failed(answer.value)
+            answer = result_of(inner)
+            answer = answer._replace(failed=failed or answer.failed)
     found["output"] = answer.value
     if answer.call_id and not found.get("call_id"):
         found["call_id"] = answer.call_id
@@ -195,7 +205,7 @@ def _unwrap(value: Value, state: InputState, keys: tuple[str, ...]) -> tuple[Val
 
 def unwrapped_result(value: Value, keys: tuple[str, ...]) -> Value:
     """What a result's wrapper holds (`{"output": …}`), unchanged where there is none."""
-    if isinstance(value, dict) and len(value) <= 2:
+    if isinstance(value, dict):
         for key in keys:
             if key in value:
                 return value[key]
@@ -230,20 +240,28 @@ def _add_messages(view: View, plan: Plan, found: Found) -> None:
         found["messages_in"] = (*system, *messages)
     answers = _messages(view, plan.messages_out, "assistant", found)
     if answers:
-        found["messages_out"] = answers
+        # Gemini CLI logs what the model said under the role `system`.
+        found["messages_out"] = tuple(
+            structs.replace(one, role="assistant") if one.role == "system" else one for one in answers
+        )
 
 
 def _messages(view: View, sources: tuple[Source, ...], role: str, found: Found) -> tuple[Message, ...]:
-    value = first(view, sources) if sources else None
-    if value is None:
-        return ()
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        opened = view.parsed(f"$messages {role}", value)
-        if opened is None and is_cut(value):
-            found["lossy"] = ("truncated",)
-            return ()
-        value = value if opened is None else opened
-    return messages_of(value, role)
+    """The messages of the first source that has any."""
+    for source in sources:
+        value = first(view, (source,))
+        if value is None:
+            continue
+        if isinstance(value, str) and value[:1] in ("[", "{"):
+            opened = view.parsed(f"$messages {source}", value)
+            if opened is None and is_cut(value):
+                found["lossy"] = ("truncated",)
+                continue
+            value = value if opened is None else opened
+        messages = messages_of(value, role)
+        if messages:
+            return messages
+    return ()
 
 
 def _add_end(view: View, plan: Plan, found: Found) -> None:
@@ -261,8 +279,6 @@ def _add_attempt(view: View, plan: Plan, found: Found) -> None:
     attempt = text_of(first(view, plan.attempt)) if plan.attempt else ""
     if attempt:
         found["attempt"] = attempt
-        if not view.record.trace_id:
-            found["join_keys"] = (*found.get("join_keys", ()), f"{plan.dialect}={attempt}")
     sequence = count_of(first(view, plan.sequence)) if plan.sequence else None
     if sequence is not None:
         found["sequence"] = sequence

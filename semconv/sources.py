@@ -10,6 +10,7 @@
 | `$event:tool.output#/output` | an attribute of the last span event of that name (`*` at its end: any such) |
 | `$events:a,b.*` | the events of those names as a list of maps, `event.name` and their attributes in each |
 | `$filter:events event.name=gen_ai.choice` | the items of a JSON list of which that holds (or `!=`, does not) |
+| `$map:content=a,tool_calls=b` | a map of what is there of these sources |
 | `$message` | a log record as a message: its body, else its attributes, with `event.name` |
 | `$attributes` | all attributes, as a map with `event.name` |
 | `$indexed:gen_ai.prompt` | `gen_ai.prompt.0.role` … as a list of nested maps |
@@ -45,6 +46,11 @@ class View:
         self.events = events
         self.body = body
         self._parsed: dict[str, Value] = {}
+
+    @property
+    def is_root(self) -> bool:
+        """A span without a parent."""
+        return getattr(self.record, "parent_span_id", "-") == ""
 
     def parsed(self, key: str, value: Value) -> Value:
         """The value behind JSON text, kept under `key`; a value that is no text is itself."""
@@ -209,6 +215,22 @@ def _filter(rule: str) -> Getter:
     return items
 
 
+def _map(rule: str) -> Getter:
+    pairs: list[tuple[str, Source]] = []
+    for item in rule.split(","):
+        key, sign, source = item.partition("=")
+        if not sign:
+            raise ValueError(f"'$map:{rule}': wants key=source, separated by commas")
+        pairs.append((key, compiled(source)))
+
+    def values(view: View) -> Value:
+        found = {key: first(view, (source,)) for key, source in pairs}
+        found = {key: value for key, value in found.items() if value is not None}
+        return found or None
+
+    return values
+
+
 def _indexed(prefix: str) -> Getter:
     return lambda view: unflattened(view.attributes, prefix + ".")
 
@@ -240,6 +262,7 @@ _KINDS: dict[str, Callable[[str], Getter]] = {
     "event": lambda name: _event(name, ()),
     "events": _events,
     "filter": _filter,
+    "map": _map,
     "message": _message,
     "attributes": _attributes,
     "indexed": _indexed,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from semconv.blocks import error_text_of, says_failed
+from semconv.blocks import error_text_of, reads_failed, says_failed
 from semconv.decode import count_of, json_text, number_of, plain, text_of
 from semconv.names import ERROR_TYPE, EXCEPTION_MESSAGE, EXCEPTION_TYPE
 from semconv.registry import Found, Plan
 from semconv.sources import View, first
 from semconv.span import Event, Span
-from semconv.values import Value
+from semconv.values import JsonValue, Value
 
 ERROR: Final = 2
 OK: Final = 1
@@ -34,8 +34,8 @@ def add_status(view: View, plan: Plan | None, found: Found, *, failed_result: bo
         evidence = "error_type"
     if not evidence and reported is not None and not _is_empty(reported):
         evidence = "attribute"
-    if not evidence and found.get("operation") == "tool" and (failed_result or says_failed(found.get("output"))):
-        evidence = "result"
+    if not evidence and found.get("operation") == "tool":
+        evidence = _in_result(found.get("output"), failed_result, code)
     if not evidence:
         if code == OK or (plan is not None and _any(view, plan.succeeded)):
             found["status"] = "ok"
@@ -60,6 +60,13 @@ def _evidence(view: View, plan: Plan | None, found: Found, code: int, exception:
             exit_code = number_of(first(view, plan.exit_code))
             if exit_code is not None and exit_code != 0:
                 return "exit_code"
+    return ""
+
+
+def _in_result(output: JsonValue, failed_result: bool, code: int) -> str:
+    """What the result itself says; its first words count only where nobody called the span a success."""
+    if failed_result or says_failed(output) or (code != OK and reads_failed(output)):
+        return "result"
     return ""
 
 

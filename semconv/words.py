@@ -10,7 +10,7 @@ from semconv.dialect import DialectError, dialect_from
 from semconv.dialects import BUILT_IN
 from semconv.facts import Identity
 from semconv.identity import identity_of
-from semconv.names import IDENTITY, RUN_END, RUN_ID
+from semconv.names import CARRIERS, IDENTITY, RUN_END, RUN_ID
 from semconv.registry import Registry, registry_of
 from semconv.span import Resource
 
@@ -40,10 +40,10 @@ class Words:
         self.group_by = group_by or ""
         self.outcome_events = frozenset(outcome_events)
         self.registry: Registry = registry_of(BUILT_IN, _parsed(dialects))
+        more = {"task_id": tuple(filter(is_attribute, task)), "task_class": tuple(filter(is_attribute, task_class))}
         self.identity: dict[str, tuple[str, ...]] = {
-            **IDENTITY,
-            "task_id": (*IDENTITY["task_id"], *filter(is_attribute, task)),
-            "task_class": (*IDENTITY["task_class"], *filter(is_attribute, task_class)),
+            field: (*keys, *(carrier + keys[0] for carrier in CARRIERS), *more.get(field, ()))
+            for field, keys in IDENTITY.items()
         }
         self.identity_keys = frozenset([RUN_END, *(key for keys in self.identity.values() for key in keys)])
         self._resource: tuple[Resource | None, Identity | None, tuple[str, ...]] = (None, None, ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from semconv.dialect import Dialect
 from semconv.dialects import pydantic_ai
 from semconv.dialects.mcp import MCP
+from semconv.dialects.openinference import OPENINFERENCE
 from semconv.dialects.otel_genai import OTEL_GENAI
 from semconv.registry import Refine
 
@@ -12,4 +13,5 @@ BUILT_IN: tuple[tuple[Dialect, Refine | None], ...] = (
     (OTEL_GENAI, None),
     (pydantic_ai.PYDANTIC_AI, pydantic_ai.refine),
     (MCP, None),
+    (OPENINFERENCE, None),
 )
