@@ -42,6 +42,7 @@ def apply_env(values: dict[str, Any], env: Mapping[str, str], source: Source) ->
     """Put what the environment says over `values`. An empty variable is an unset one, as OpenTelemetry has it."""
     known = env_names()
     annotations = dict(_fields(Config))
+    layer = _Layer(values, source, ENV_RANK)
     warnings = []
     for name in sorted(env):
         upper = name.upper()
@@ -52,55 +53,58 @@ def apply_env(values: dict[str, Any], env: Mapping[str, str], source: Source) ->
             warnings += _near_miss(name, known)
             continue
         text = env[name]
-        value = _container(name, path, text) if _is_container(annotations[path]) else text
-        _set(values, path, value, source, name, ENV_RANK)
+        layer.put(path, _container(name, path, text) if _is_container(annotations[path]) else text, name)
     source.warnings += tuple(warnings)
 
 
 def apply_flags(values: dict[str, Any], flags: Mapping[str, object], source: Source) -> None:
     """Put flags over `values`: dotted keys, and `listen.host`, `listen.grpc.port` and its kin. None is not given."""
+    layer = _Layer(values, source, FLAG_RANK)
     for key, value in flags.items():
         if value is None:
             continue
         origin = _FLAGS.get(key, f"flag {key}")
         if key == "listen.host":
             for listener in _LISTENERS:
-                _readdress(values, listener, source, origin, host=str(value))
+                layer.readdress(listener, origin, host=str(value))
         elif key.startswith("listen.") and key.endswith(".port"):
-            _readdress(values, key.split(".")[1], source, origin, port=int(str(value)))
+            layer.readdress(key.split(".")[1], origin, port=int(str(value)))
         else:
-            _set(values, tuple(key.split(".")), value, source, origin, FLAG_RANK)
+            layer.put(tuple(key.split(".")), value, origin)
 
 
-def _readdress(
-    values: dict[str, Any], listener: str, source: Source, origin: str, *, host: str = "", port: int = -1
-) -> None:
-    """Change host or port of one listener and leave the other as it is."""
-    section = values.get("listen")
-    written = section.get(listener) if isinstance(section, dict) else None
-    address = str(written or getattr(Config().listen, listener))
-    try:
-        old_host, old_port = split_address(address)
-        new = join_address(host.strip("[]") or old_host, old_port if port < 0 else port)
-        split_address(new)
-    except ValueError as error:
-        raise UsageError(f"{origin}: {host or port}: {error}") from None
-    _set(values, ("listen", listener), new, source, origin, FLAG_RANK)
+class _Layer:
+    """One layer being put over the values below it."""
 
+    def __init__(self, values: dict[str, Any], source: Source, rank: int) -> None:
+        self._values = values
+        self._source = source
+        self._rank = rank
 
-def _set(values: dict[str, Any], path: KeyPath, value: Any, source: Source, origin: str, rank: int) -> None:
-    at: dict[str, Any] = values
-    for part in path[:-1]:
-        inner = at.get(str(part))
-        # A section that is no mapping is an error of the file: leave it for validation to say so.
-        if inner is not None and not isinstance(inner, dict):
-            return
-        at = at.setdefault(str(part), {})
-    at[str(path[-1])] = value
-    source.forget(path)
-    source.record(path, origin, rank)
-    for below in _leaves(value, path):
-        source.record(below, origin, rank)
+    def put(self, path: KeyPath, value: Any, origin: str) -> None:
+        at = self._values
+        for part in path[:-1]:
+            inner = at.get(str(part))
+            # A section that is no mapping is an error of the file: leave it for validation to say so.
+            if inner is not None and not isinstance(inner, dict):
+                return
+            at = at.setdefault(str(part), {}) if inner is None else inner
+        at[str(path[-1])] = value
+        self._source.forget(path)
+        for one in (path, *_leaves(value, path)):
+            self._source.record(one, origin, self._rank)
+
+    def readdress(self, listener: str, origin: str, *, host: str = "", port: int = -1) -> None:
+        """Change host or port of one listener and leave the other as it is."""
+        section = self._values.get("listen")
+        written = section.get(listener) if isinstance(section, dict) else None
+        try:
+            old_host, old_port = split_address(str(written or getattr(Config().listen, listener)))
+            new = join_address(host.strip("[]") or old_host, old_port if port < 0 else port)
+            split_address(new)
+        except ValueError as error:
+            raise UsageError(f"{origin}: {host or port}: {error}") from None
+        self.put(("listen", listener), new, origin)
 
 
 def _leaves(value: Any, path: KeyPath) -> Iterator[KeyPath]:
