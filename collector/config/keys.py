@@ -178,13 +178,17 @@ class SpoolConfig(Section):
 
 
 class LimitsConfig(Section):
-    """What one request, one connection and all of them together may take."""
+    """What one request may cost, and how much may be in flight at once (collector/receive/limits.py)."""
 
     max_request_bytes: Bytes = 64 * MIB
+    max_response_bytes: Bytes = 4 * MIB
     inflight_bytes: Bytes = 256 * MIB
     inflight_wait_s: Seconds = 0.5
-    read_timeout_s: Seconds = 60.0
-    max_depth: Count = 64
+    read_timeout_s: Seconds = 30.0
+    ack_timeout_s: Seconds = 5.0
+    max_records: Count = 200_000
+    max_attributes: Count = 10_000
+    max_value_bytes: Bytes = 8 * MIB
 
 
 class RedactConfig(Section):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from collector.config import Config, load
 from collector.errors import UsageError
+from collector.receive.limits import Limits
 
 CONTRACT_EXAMPLE = r"""
 store:
@@ -93,6 +95,10 @@ def test_a_key_with_nothing_after_it_keeps_its_default() -> None:
 def test_no_checks_is_not_the_same_as_an_empty_list_of_checks() -> None:
     assert config_of("").checks is None
     assert config_of("checks: []").checks == []
+
+
+def test_limits_are_the_receivers_own() -> None:
+    assert config_of("").limits.model_dump() == msgspec.structs.asdict(Limits())
 
 
 def test_a_configuration_cannot_be_changed() -> None:
