@@ -73,15 +73,18 @@ def json_or_none(text: str) -> JsonValue:
     return None if value is _UNDECODED else value
 
 
-def structure(value: Value) -> JsonValue:
-    """A dict or list where the value is one or is JSON text of one; anything else unchanged, JSON-safe."""
-    if isinstance(value, str):
-        if value[:1] in "{[ \n\t":
-            found = _json(value)
-            if isinstance(found, dict | list):
-                return found
-        return value
-    return plain(value)
+def literal_or_none(text: str, start: int = 0) -> JsonValue:
+    """The Python literal that begins at `start`, whatever follows it; None where none does."""
+    if text[start : start + 1] not in ("{", "["):
+        return None
+    depth = 0
+    for match in _TOKEN.finditer(text, start, start + MAX_LITERAL):
+        token = match.group()
+        depth += (token in "{[") - (token in "}]")
+        if depth == 0:
+            value = _literal(text[start : match.end()])
+            return None if value is _UNDECODED else value
+    return None
 
 
 def arguments(value: Value) -> tuple[JsonValue, InputState]:

@@ -90,7 +90,10 @@ class Fields(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LogRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """One log event of a dialect: what it is, where its facts are, and whether an attempt begins or ends with it."""
+    """One log event of a dialect: what it is, where its facts are, and whether an attempt begins or ends with it.
+
+    Its key in `logs` is the event's name, `*` for all others of the dialect's scopes.
+    """
 
     operation: Operation = "other"
     fields: Fields = Fields()
@@ -197,21 +200,26 @@ def merged(own: Fields, base: Fields) -> Fields:
     found: dict[str, Any] = {}
     for field in Fields.__struct_fields__:
         mine, theirs = getattr(own, field), getattr(base, field)
-        found[field] = {**theirs, **mine} if isinstance(mine, dict) else (*mine, *theirs)
+        found[field] = {**theirs, **mine} if isinstance(mine, dict) else _both(mine, theirs)
     return Fields(**found)
+
+
+def _both(mine: Sources, theirs: Sources) -> Sources:
+    return tuple(dict.fromkeys((*mine, *theirs)))
 
 
 def extended(own: Dialect, base: Dialect) -> Dialect:
     """`own` on top of the dialect it extends: its sources, values and evidence come first."""
     operation = Operations(
-        attributes=(*own.operation.attributes, *base.operation.attributes),
+        attributes=_both(own.operation.attributes, base.operation.attributes),
         values={**base.operation.values, **own.operation.values},
         names={**base.operation.names, **own.operation.names},
         present={**base.operation.present, **own.operation.present},
         root={**base.operation.root, **own.operation.root},
         otherwise=own.operation.otherwise if own.operation.otherwise != "other" else base.operation.otherwise,
     )
-    logs = dict(base.logs)
+    # Log events are told apart by scope: without one of its own, a dialect leaves them to the one it extends.
+    logs = dict(base.logs) if not own.match or any(when.scope for when in own.match) else {}
     for event, rule in own.logs.items():
         held = logs.get(event, LogRule())
         logs[event] = LogRule(rule.operation, merged(rule.fields, held.fields), rule.boundary or held.boundary)

@@ -77,8 +77,9 @@ class Facts(Struct, frozen=True, omit_defaults=True):
 
     `output is None` means no result was captured. `status` is what is known of success: 'unset' is not 'ok'.
     A log record that carries the ids of a span adds to that span (its messages, its result), it is no step of its own.
-    Emitters of logs alone say `attempt`, the id of the prompt a record belongs to, and `boundary` where one begins
-    or ends; `sequence` is their own order, `duration_ns` lies before the record's time.
+    Emitters that say so have `attempt`, the id of the prompt a record belongs to, and `boundary` where one begins
+    or ends (an end that more of the attempt follows was none); `sequence` is their own order, `duration_ns` lies
+    before a log record's time. Records that share a join key are one unit, whatever their traces.
     """
 
     operation: Operation = ""

@@ -14,6 +14,7 @@ from semconv.span import LogRecord, Span
 MAX_SCOPES: Final = 2_000  # scope names are the sender's to choose: remembered ones are bounded
 
 Found: TypeAlias = dict[str, Any]
+FAILED: Final = "failed_by"  # a key of `Found` that is no fact: the evidence by which a refinement calls it a failure
 # The small amount of code where data cannot say it: changes the facts found so far, in place.
 Refine: TypeAlias = Callable[[View, Found], None]
 
@@ -205,9 +206,10 @@ class Registry:
 
     def log_plan_of(self, log: LogRecord, event_name: str) -> Plan | None:
         """The plan for a log event, None where no dialect has it."""
-        for rule, plan in self._logs.get(event_name, ()):
-            if not rule.when.scope or _like(log.scope.name, rule.when.scope):
-                return plan
+        for name in (event_name, "*"):
+            for rule, plan in self._logs.get(name, ()):
+                if not rule.when.scope or _like(log.scope.name, rule.when.scope):
+                    return plan
         return None
 
     def _rules_of(self, scope: str) -> tuple[Matched, ...]:

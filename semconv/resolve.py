@@ -26,7 +26,7 @@ from semconv.names import (
     RESPONSE_ID,
     RUN_ID,
 )
-from semconv.registry import Found, Plan
+from semconv.registry import FAILED, Found, Plan
 from semconv.sources import Source, View, first, first_given, of_log, of_span
 from semconv.span import LogRecord, Span
 from semconv.status import add_status, finish_reasons_of, tokens_of
@@ -118,11 +118,11 @@ def _read(view: View, plan: Plan, found: Found) -> None:
     operation = plan.operation
     found["dialect"] = plan.dialect
     found["operation"] = operation
-    failed = False
+    known = ""
     _add_text(view, found, "agent", plan.agent)
     _add_text(view, found, "conversation_id", plan.conversation)
     if operation == "tool":
-        failed = _add_call(view, plan, found)
+        known = "result" if _add_call(view, plan, found) else ""
     elif operation in _WITH_MESSAGES:
         _add_model(view, plan, found)
         _add_messages(view, plan, found)
@@ -136,7 +136,8 @@ def _read(view: View, plan: Plan, found: Found) -> None:
             found["join_keys"] = (*found.get("join_keys", ()), f"{plan.dialect}={key}")
     if plan.refine is not None:
         plan.refine(view, found)
-    add_status(view, plan, found, failed_result=failed)
+        known = found.pop(FAILED, "") or known
+    add_status(view, plan, found, known)
 
 
 _WITH_MESSAGES: Final[frozenset[Operation]] = frozenset(["chat", "agent", "workflow"])

@@ -22,20 +22,20 @@ _EXCEPTION_EVENTS: Final = frozenset(["exception", "gen_ai.client.operation.exce
 MAX_ERROR: Final = 4_000  # characters of an error's text; the whole stays on the span
 
 
-def add_status(view: View, plan: Plan | None, found: Found, *, failed_result: bool = False) -> None:
-    """Set status, error, error_type and the flag of the evidence."""
+def add_status(view: View, plan: Plan | None, found: Found, known: str = "") -> None:
+    """Set status, error, error_type and the flag of the evidence; `known` is evidence found on the way."""
     record = view.record
     code = record.status_code if isinstance(record, Span) else 0
     exception = _exception(view.events) if view.events else None
     kind = text_of(view.attributes.get(ERROR_TYPE))
     reported = first(view, plan.error) if plan is not None and plan.error else None
-    evidence = _evidence(view, plan, found, code, exception)
+    evidence = _evidence(view, plan, found, code, exception) or known
     if not evidence and kind:
         evidence = "error_type"
     if not evidence and reported is not None and not _is_empty(reported):
         evidence = "attribute"
     if not evidence and found.get("operation") == "tool":
-        evidence = _in_result(found.get("output"), failed_result, code)
+        evidence = _in_result(found.get("output"), code)
     if not evidence:
         if code == OK or (plan is not None and _any(view, plan.succeeded)):
             found["status"] = "ok"
@@ -63,9 +63,9 @@ def _evidence(view: View, plan: Plan | None, found: Found, code: int, exception:
     return ""
 
 
-def _in_result(output: JsonValue, failed_result: bool, code: int) -> str:
+def _in_result(output: JsonValue, code: int) -> str:
     """What the result itself says; its first words count only where nobody called the span a success."""
-    if failed_result or says_failed(output) or (code != OK and reads_failed(output)):
+    if says_failed(output) or (code != OK and reads_failed(output)):
         return "result"
     return ""
 

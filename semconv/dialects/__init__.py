@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from semconv.dialect import Dialect
-from semconv.dialects import pydantic_ai
+from semconv.dialects import agents, ai_sdk, claude_code, codex, gemini_cli, logfire, pydantic_ai, traceloop
+from semconv.dialects.copilot import COPILOT
+from semconv.dialects.gateways import AGENTOPS, LITELLM, MASTRA, OPENLIT
+from semconv.dialects.laminar import LAMINAR
+from semconv.dialects.langfuse import LANGFUSE
+from semconv.dialects.langsmith import LANGSMITH
 from semconv.dialects.mcp import MCP
+from semconv.dialects.mlflow import MLFLOW
 from semconv.dialects.openinference import OPENINFERENCE
 from semconv.dialects.otel_genai import OTEL_GENAI
 from semconv.registry import Refine
 
 BUILT_IN: tuple[tuple[Dialect, Refine | None], ...] = (
-    (OTEL_GENAI, None),
-    (pydantic_ai.PYDANTIC_AI, pydantic_ai.refine),
-    (MCP, None),
+    (LANGFUSE, None),
     (OPENINFERENCE, None),
+    (LANGSMITH, None),
+    (MLFLOW, None),
+    (LAMINAR, None),
+    (traceloop.CREWAI, traceloop.refine_crewai),
+    (traceloop.TRACELOOP, None),
+    (AGENTOPS, None),
+    (MASTRA, None),
+    (claude_code.CLAUDE_CODE, claude_code.refine),
+    (codex.CODEX, codex.refine),
+    (gemini_cli.GEMINI_CLI, gemini_cli.refine_gemini),
+    (gemini_cli.QWEN_CODE, None),
+    (ai_sdk.OPENCODE, ai_sdk.refine_opencode),
+    (ai_sdk.AI_SDK, None),
+    (logfire.LOGFIRE_OPENAI_AGENTS, None),
+    (logfire.PYDANTIC_EVALS, logfire.refine_evals),
+    (COPILOT, None),
+    (agents.GOOGLE_ADK, None),
+    (agents.STRANDS, None),
+    (agents.AGENT_FRAMEWORK, None),
+    (agents.SEMANTIC_KERNEL, None),
+    (agents.AUTOGEN, agents.refine_autogen),
+    (LITELLM, None),
+    (OPENLIT, None),
+    (pydantic_ai.PYDANTIC_AI, pydantic_ai.refine),
+    (traceloop.OPENLLMETRY, None),
+    (MCP, None),
+    (OTEL_GENAI, None),
 )

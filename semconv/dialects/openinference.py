@@ -62,5 +62,5 @@ OPENINFERENCE = Dialect(
         agent=("agent.name", "$name"),
         messages_out=("output.value#/raw", "output.value"),
     ),
-    content="content is on unless OPENINFERENCE_HIDE_INPUTS, OPENINFERENCE_HIDE_OUTPUTS or the like hide it: unset them",
+    content="content is on unless OPENINFERENCE_HIDE_INPUTS, OPENINFERENCE_HIDE_OUTPUTS or the like hide it",
 )

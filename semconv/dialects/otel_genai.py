@@ -14,6 +14,8 @@ _OPERATIONS = Operations(
         "chat": "chat",
         "generate_content": "chat",
         "text_completion": "chat",
+        "generateText": "chat",
+        "streamText": "chat",
         "invoke_agent": "agent",
         "invoke_workflow": "workflow",
         "execute_tool": "tool",
@@ -42,6 +44,7 @@ _TOOL = Fields(
         "$event:tool.output#/content",
         "$event:tool.output#/diff",
     ),
+    exit_code=("process.exit.code",),
     failed={"gen_ai.tool.status": ("error", "failure")},
     succeeded={"gen_ai.tool.status": ("success",)},
 )

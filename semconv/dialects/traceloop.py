@@ -1,0 +1,111 @@
+"""OpenLLMetry / Traceloop: `traceloop.span.kind`, both layouts of its messages (indexed up to 0.5x, GenAI from 0.60).
+
+LangChain's arguments are a Python dict printed inside JSON (`input_str`), its result a serialised ToolMessage; MCP's
+are `{"tool_name", "arguments"}`. `task` spans are graph nodes, no tasks of the user; LlamaIndex hides tools in them.
+CrewAI has no tool spans: the crew's conversation is a Python list printed in `crewai.crew.tasks_output`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from semconv.decode import literal_or_none
+from semconv.dialect import Dialect, Fields, Operations, When, extended
+from semconv.dialects.otel_genai import OTEL_GENAI
+from semconv.messages import messages_of
+from semconv.registry import Found
+from semconv.sources import View
+
+TRACELOOP = extended(
+    Dialect(
+        name="traceloop",
+        priority=15,
+        match=(When(attribute="traceloop.span.kind"),),
+        operation=Operations(
+            attributes=("gen_ai.operation.name", "traceloop.span.kind"),
+            values={
+                "tool": "tool",
+                "agent": "agent",
+                "workflow": "workflow",
+                "task": "other",
+                "execute_task": "other",
+                "session": "other",
+                "server": "other",
+            },
+        ),
+        fields=Fields(
+            conversation=(
+                "traceloop.association.properties.session_id",
+                "traceloop.association.properties.thread_id",
+                "gen_ai.conversation.id",
+            ),
+        ),
+        tool=Fields(
+            tool=("gen_ai.tool.name", "traceloop.entity.name", "$name:*.tool"),
+            input=("gen_ai.tool.call.arguments", "traceloop.entity.input"),
+            input_unwrap=("input_str", "kwargs", "arguments", "inputs"),
+            output=("gen_ai.tool.call.result", "traceloop.entity.output"),
+            output_unwrap=("output", "result"),
+            failed={"gen_ai.task.status": ("failure",)},
+        ),
+        agent=Fields(
+            agent=("gen_ai.agent.name", "crewai.agent.role", "traceloop.entity.name"),
+            messages_in=(
+                "gen_ai.input.messages",
+                "traceloop.entity.input#/args/0",
+                "traceloop.entity.input#/inputs/messages",
+                "crewai.task.description",
+            ),
+            messages_out=(
+                "gen_ai.output.messages",
+                "traceloop.entity.output#/outputs/messages",
+                "traceloop.entity.output",
+            ),
+            final_text=("crewai.crew.result",),
+        ),
+        workflow=Fields(
+            agent=("gen_ai.agent.name", "traceloop.entity.name"),
+            messages_in=("traceloop.entity.input#/args/0", "traceloop.entity.input#/inputs/messages"),
+            messages_out=("traceloop.entity.output#/outputs/messages", "traceloop.entity.output"),
+        ),
+        content="content is on unless TRACELOOP_TRACE_CONTENT=false: unset it",
+    ),
+    OTEL_GENAI,
+)
+
+OPENLLMETRY = extended(
+    Dialect(
+        name="openllmetry",
+        priority=45,
+        match=(When(attribute="llm.request.type"), When(attribute="gen_ai.prompt.0.role")),
+        operation=Operations(
+            attributes=("gen_ai.operation.name", "llm.request.type"),
+            values={"chat": "chat", "completion": "chat", "embedding": "other", "rerank": "other"},
+        ),
+        content=TRACELOOP.content,
+    ),
+    OTEL_GENAI,
+)
+
+CREWAI = extended(
+    Dialect(
+        name="crewai",
+        priority=14,
+        match=(When(scope="opentelemetry.instrumentation.crewai*"),),
+        content="OpenLLMetry's instrumentation of CrewAI has no tool spans: OpenInference's has",
+    ),
+    TRACELOOP,
+)
+
+_MESSAGES = re.compile(r"\bmessages=(?=\[\{)")
+
+
+def refine_crewai(view: View, found: Found) -> None:
+    """The conversation out of the printed task outputs."""
+    printed = view.attributes.get("crewai.crew.tasks_output")
+    if not isinstance(printed, str):
+        return
+    for match in _MESSAGES.finditer(printed):
+        messages = messages_of(literal_or_none(printed, match.end()), "user")
+        cut = next((at for at, one in enumerate(messages) if one.role == "assistant"), len(messages))
+        found["messages_in"], found["messages_out"] = messages[:cut], messages[cut:]
