@@ -77,14 +77,18 @@ def of_value_text(text: str) -> Value:
 
 def resource_text(resource: Resource) -> str:
     body = {"attributes": key_values(resource.attributes)}
-    return _encode(_with_present(body, schemaUrl=resource.schema_url, droppedAttributesCount=resource.dropped_attributes)).decode()
+    return _encode(
+        _with_present(body, schemaUrl=resource.schema_url, droppedAttributesCount=resource.dropped_attributes)
+    ).decode()
 
 
 def scope_text(scope: Scope) -> str:
     body = _with_present({}, name=scope.name, version=scope.version)
     if scope.attributes:
         body["attributes"] = key_values(scope.attributes)
-    return _encode(_with_present(body, schemaUrl=scope.schema_url, droppedAttributesCount=scope.dropped_attributes)).decode()
+    return _encode(
+        _with_present(body, schemaUrl=scope.schema_url, droppedAttributesCount=scope.dropped_attributes)
+    ).decode()
 
 
 def of_resource_text(text: str) -> Resource:
@@ -136,6 +140,10 @@ def of_links_text(text: str) -> tuple[Link, ...]:
         )
         for link in (_decode(text) if text else ())
     )
+
+
+def _text_of(body: dict[str, Any], of: Resource | Scope) -> str:
+    return _encode(_with_present(body, schemaUrl=of.schema_url, droppedAttributesCount=of.dropped_attributes)).decode()
 
 
 def _event(event: Event) -> dict[str, Any]:

@@ -75,7 +75,8 @@ class Grading(Struct, frozen=True):
 
     `inputs` counts the distinct spans, logs and outcomes it was built from, `epoch` is the checks' registration:
     together they order revisions, whoever graded first. `outcomes` are all that counted towards the result.
-    `actions` holds the action kinds of a call by line number. `alive=False` withdraws the run.
+    `actions` holds the action kinds of a call by line number. `members` are those of the unit it was assembled from
+    (the run's traces when empty). `alive=False` withdraws the run.
     """
 
     run: Run
@@ -89,10 +90,16 @@ class Grading(Struct, frozen=True):
     outcomes: tuple[Outcome, ...] = ()
     alive: bool = True
     actions: Mapping[int, tuple[str, ...]] = {}
+    members: tuple[str, ...] = ()
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Under which units the run is found again: a run of logs alone has no trace."""
+        return self.members or self.run.trace_ids or (self.run.run_id,)
 
 
 class Result(Struct, frozen=True):
-    """Rows of a query. `types` are ClickHouse type names; DateTime columns arrive as aware or naive UTC datetimes."""
+    """Rows of a query. `types` are ClickHouse type names; DateTime columns are aware datetimes in UTC."""
 
     columns: tuple[str, ...]
     types: tuple[str, ...]

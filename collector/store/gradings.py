@@ -1,0 +1,91 @@
+"""One grading, one snapshot: lines, verdicts and result of one revision, ordered by what went in.
+
+The run's row is written last: a crash before it leaves lines that no view shows. Two graders on one run do no harm:
+the row built from more inputs wins, and hours where a loser had put the run are corrected after reading back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from collector.store.client import Connections
+from collector.store.columns import TableColumns
+from collector.store.grading_rows import LineRow, RunRow, VerdictRow, hours_of, line_row, run_row, verdict_rows
+from collector.store.outcomes import OutcomeRow, outcome_row
+from collector.store.reader import KEYS, Key, Reader
+from collector.store.records import Grading
+from collector.store.recount import Hour, recount
+
+
+class Gradings:
+    """Writes revisions and keeps the hour counts true to them."""
+
+    def __init__(self, connections: Connections, reader: Reader, types: dict[str, dict[str, str]]) -> None:
+        self._connections = connections
+        self._reader = reader
+        self._lines = TableColumns("trace_lines", LineRow, types["trace_lines"])
+        self._verdicts = TableColumns("verdicts", VerdictRow, types["verdicts"])
+        self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
+        self._runs = TableColumns("runs", RunRow, types["runs"])
+
+    def write(self, gradings: Sequence[Grading], now_ms: int) -> list[Grading]:
+        """Write what is newer than what is stored; the gradings written. Raises StoreError: write them again."""
+        with self._connections.writer():
+            before = self._reader.stored_runs((g.run.project, g.run.run_id) for g in gradings)
+            rows: dict[Key, tuple[Grading, RunRow]] = {}
+            for grading in gradings:
+                key = (grading.run.project, grading.run.run_id)
+                row = run_row(grading, before.get(key), now_ms)
+                if row is not None and (key not in rows or row.version >= rows[key][1].version):
+                    rows[key] = (grading, row)
+            self._insert_snapshots(list(rows.values()))
+            hours = {hour for _, row in rows.values() for hour in hours_of(row)}
+            recount(self._connections, hours | self._correct_losers(rows.keys()))
+            return [grading for grading, _ in rows.values()]
+
+    def _insert_snapshots(self, taken: list[tuple[Grading, RunRow]]) -> None:
+        lines = [line_row(line, grading, row) for grading, row in taken for line in grading.run.lines]
+        verdicts = [row for grading, run in taken for row in verdict_rows(grading, run)]
+        outcomes = [
+            outcome_row(grading.run.project, outcome, from_telemetry=True)
+            for grading, _ in taken
+            for outcome in grading.run.outcomes
+        ]
+        for columns, rows in ((self._lines, lines), (self._verdicts, verdicts), (self._outcomes, outcomes)):
+            self._add(columns, rows)
+        self._add(self._runs, [row for _, row in taken])
+
+    def _add(self, columns: TableColumns, rows: Sequence[Struct]) -> None:
+        if rows:
+            self._connections.insert(columns.table, columns.arrow(rows))
+
+    def _correct_losers(self, keys: Iterable[Key]) -> set[Hour]:
+        """Hours in which a losing revision of another grader still shows a run, after zeroing it there."""
+        asked = sorted(keys)
+        if not asked:
+            return set()
+        with self._connections.writer() as client:
+            rows = client.query(LOSERS, parameters={"keys": asked}).result_rows
+            if not rows:
+                return set()
+            client.command(ZERO_LOSERS, parameters={"keys": asked})
+        return {Hour(project, hour) for project, hour in rows}
+
+
+# A run's rows that are not the newest and stand in an hour which the newest neither has nor left.
+_LOSERS = f"""
+SELECT project, run_key, hour, win.1 AS won_version FROM
+(
+    SELECT project, run_key, hour,
+        argMax((version, hour, prev_hours), (version, revision)) OVER (PARTITION BY project, run_key) AS win
+    FROM runs
+    WHERE (project, run_key) IN (
+        SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k))
+)
+WHERE hour != win.2 AND NOT has(win.3, hour)"""
+LOSERS = f"SELECT DISTINCT project, toUnixTimestamp(hour) FROM ({_LOSERS})"
+ZERO_LOSERS = f"""
+INSERT INTO run_hours (project, hour, run_key, version, alive)
+SELECT DISTINCT project, hour, run_key, won_version, false FROM ({_LOSERS})"""

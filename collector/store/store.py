@@ -1,0 +1,193 @@
+"""The store: the one object through which passhat keeps and finds things."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from collector.store.checks import Checks
+from collector.store.client import Connections, Target
+from collector.store.columns import TableColumns, table_types
+from collector.store.engine import render
+from collector.store.gradings import Gradings
+from collector.store.migrate import migrate
+from collector.store.outcomes import OutcomeRow, outcome_row
+from collector.store.reader import Key, Reader
+from collector.store.records import Arrival, Grading, Result, Unit
+from collector.store.recount import recount, stale_hours
+from collector.store.rows import Batch
+from collector.store.writer import Rejected, Writer
+from semconv.outcome import Outcome
+
+Task = tuple[str, str, str]  # project, task_id, task_version
+
+
+class StorePlace(Protocol):
+    """`config.store`: where the store is."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def cluster(self) -> str | None: ...
+
+
+class Store:
+    """Open with `Store.open`; every method may be called from any thread. Methods raise StoreError."""
+
+    def __init__(self, connections: Connections, collector: str) -> None:
+        self._connections = connections
+        with connections.writer() as client:
+            types = table_types(client, connections.target.database)
+        self._reader = Reader(connections)
+        self._writer = Writer(connections, types, collector)
+        self._gradings = Gradings(connections, self._reader, types)
+        self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
+        self._checks = Checks(connections, self._reader, collector)
+        self.collector = collector
+
+    @classmethod
+    def open(cls, place: StorePlace, data: Path) -> Store:
+        """Open or create the store and bring it to this version.
+
+        Raises StoreError when another process holds it, the server is away or newer than us.
+        """
+        connections = Connections(Target(place.url, Path(data)))
+        try:
+            with connections.writer() as client:
+                migrate(client, lambda statement: render(statement, cluster=place.cluster))
+            store = cls(connections, f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}")
+            store.repair()
+        except BaseException:
+            connections.close()
+            raise
+        return store
+
+    @property
+    def embedded(self) -> bool:
+        return self._connections.target.embedded
+
+    @property
+    def name(self) -> str:
+        """Where it is, without secrets."""
+        return self._connections.target.name
+
+    def insert(self, batch: Batch) -> list[Rejected]:
+        """Keep a batch of spans and logs. Safe to repeat; a row that no table can hold comes back, the rest is kept."""
+        return self._writer.insert(batch)
+
+    def now_ns(self) -> int:
+        """The store's clock: what is quiet is measured on it."""
+        return int(self._reader.rows("SELECT toUnixTimestamp64Nano(now64(9))")[0][0])
+
+    def arrivals_since(self, since_ns: int) -> list[Arrival]:
+        """Units that received spans or logs at or after `since_ns` of the store's clock, oldest first."""
+        return self._reader.arrivals_since(since_ns)
+
+    def touched_since(self, since_ns: int) -> list[tuple[str, str, int]]:
+        """Units to judge again although nothing of theirs arrived: project, unit, ns of the store's clock."""
+        return self._reader.touched_since(since_ns)
+
+    def read_units(self, units: Sequence[Key]) -> dict[Key, Unit]:
+        """Everything known of the connected set each (project, unit) is in."""
+        return self._reader.read_units(units) if units else {}
+
+    def write_gradings(self, gradings: Sequence[Grading]) -> list[Grading]:
+        """Write revisions, recount their hours; those written: not what a stored one with more inputs beats."""
+        if not gradings:
+            return []
+        return self._gradings.write(gradings, self.now_ns() // 1_000_000)
+
+    def outcomes_of(self, runs: Iterable[Key]) -> dict[Key, list[Outcome]]:
+        """Outcomes sent for (project, run_id), without those that telemetry carries."""
+        return self._reader.outcomes_of(runs)
+
+    def add_outcomes(self, outcomes: Sequence[tuple[str, Outcome]]) -> None:
+        """Keep outcomes by project, known run or not, and ask for a new judgement of the units they may belong to."""
+        if not outcomes:
+            return
+        rows = [outcome_row(project, outcome, from_telemetry=False) for project, outcome in outcomes]
+        self._connections.insert("outcomes", self._outcomes.arrow(rows))
+        self._writer.touch(self._units_meant({(project, outcome.run_id) for project, outcome in outcomes}))
+
+    def touch(self, units: Sequence[Key]) -> None:
+        """Ask every collector for a new judgement of the units."""
+        self._writer.touch(units)
+
+    def tasks_with_outcomes(self, tasks: Iterable[Task]) -> set[Task]:
+        """Which of the tasks ever had a run judged with an outcome."""
+        asked = sorted(set(tasks))
+        sql = """SELECT project, task_id, task_version FROM task_versions
+            WHERE (project, task_id, task_version) IN {tasks:Array(Tuple(String, String, String))}
+            GROUP BY ALL HAVING max(has_outcome) = 1"""
+        return {(p, t, v) for p, t, v in (self._reader.rows(sql, tasks=asked) if asked else ())}
+
+    def units_of_task(self, project: str, task_id: str, task_version: str) -> list[str]:
+        """One unit of each run of the task: to judge them again when it receives its first outcome."""
+        sql = """SELECT DISTINCT units[1] FROM runs FINAL WHERE project = {project:String} AND task_id = {task:String}
+            AND task_version = {version:String} AND alive ORDER BY ALL"""
+        return [unit for (unit,) in self._reader.rows(sql, project=project, task=task_id, version=task_version)]
+
+    def register_checks(self, digest: str, definitions: str) -> int:
+        """The epoch of a set of checks: the one it has, when it is the newest, else the next."""
+        return self._checks.register(digest, definitions)
+
+    def checks_in_force(self) -> tuple[int, str]:
+        """Epoch and digest of the newest registered checks; (0, '') before the first."""
+        return self._checks.in_force()
+
+    def set_policy(self, values: Mapping[str, str]) -> None:
+        """Policies of trials and SLOs by name (see the table `policy`), for every collector and query."""
+        self._checks.set_policy(values)
+
+    def policy(self) -> dict[str, str]:
+        return self._checks.policy()
+
+    def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
+        """Rows of a query that reads; parameters are bound as `{name:Type}`."""
+        with self._connections.reader() as client:
+            found = client.query(sql, parameters=dict(parameters or {}))
+            kinds = tuple(str(kind.name) for kind in found.column_types)
+            return Result(tuple(found.column_names), kinds, [tuple(row) for row in found.result_rows])
+
+    def raw_query(
+        self,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        fmt: str,
+        settings: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """The answer in a ClickHouse format, as bytes: for the SQL endpoint, which guards what it passes on."""
+        with self._connections.reader() as client:
+            return bytes(client.raw_query(sql, dict(parameters or {}), dict(settings or {}), fmt=fmt))
+
+    def repair(self) -> int:
+        """Recount hours whose counts are not of what is stored (a crash just before); how many there were."""
+        stale = stale_hours(self._reader)
+        recount(self._connections, stale)
+        return len(stale)
+
+    def counts(self) -> dict[str, int]:
+        """Rows by table, as they lie (repeated deliveries count until merged)."""
+        sql = """SELECT table, sum(rows) FROM system.parts
+            WHERE database = {db:String} AND active GROUP BY table ORDER BY table"""
+        return {table: int(rows) for table, rows in self._reader.rows(sql, db=self._connections.target.database)}
+
+    def close(self) -> None:
+        """Let go of the store; what was written stays."""
+        self._connections.close()
+
+    def _units_meant(self, runs: set[Key]) -> list[Key]:
+        """The units of runs: as graded, else by join key, else what the run id says. An outcome may come first."""
+        known, joined = self._reader.units_of_runs(runs), self._reader.units_joined(runs)
+        meant: set[Key] = set()
+        for run in runs:
+            project, run_id = run
+            units = known.get(run) or joined.get(run) or [run_id.split(":")[0]]
+            meant.update((project, unit) for unit in units)
+        return sorted(meant)

@@ -1,0 +1,15 @@
+-- Where trials worked: two trials of one workspace may have seen each other's state (flag shared_workspace).
+-- One row per run that named its workspace. Fed from runs by run_workspaces_feed.
+CREATE TABLE IF NOT EXISTS run_workspaces
+(
+    project LowCardinality(String),
+    workspace_id String,
+    run_key UInt128,
+    version UInt64,
+    alive Bool,
+    ended DateTime64(3, 'UTC'),
+    task_id String,
+    task_version String
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (project, workspace_id, run_key)
