@@ -1,0 +1,148 @@
+"""Log records put to the runs of their spans, or to runs of their own; and roots that come after their run closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from collector.assemble.identity import ACTIVITY, Key, Members, divide_spans
+from collector.assemble.tree import Node
+from semconv.facts import Facts, SpanFacts
+
+RUN_ID_REUSED = "run_id_reused"
+
+
+class Division:
+    """A unit divided into runs."""
+
+    def __init__(self, nodes: Sequence[Node], logs: Sequence[SpanFacts], group_by: str) -> None:
+        self._runs, self.unassigned, self._keys = divide_spans(nodes, group_by)
+        self._group_by = group_by
+        self._carriers = {(node.span.trace_id, node.span.span_id): node for node in nodes}
+        self._of_trace: dict[str, dict[Key, None]] = {}
+        for node in nodes:
+            key = self._keys[node]
+            if key is not None:
+                self._of_trace.setdefault(node.span.trace_id, {})[key] = None
+        self._active = {key for node in nodes if node.facts.operation in ACTIVITY and (key := self._keys[node])}
+        self._responses: dict[str, set[Key]] = {}
+        for node, key in self._keys.items():
+            if key is not None and node.facts.response_id:
+                self._responses.setdefault(node.facts.response_id, set()).add(key)
+        self._cuts: dict[str, Key] = {}
+        for log in logs:
+            self._place(log)
+
+    @property
+    def members(self) -> list[Members]:
+        return list(self._runs.values())
+
+    def _place(self, log: SpanFacts) -> None:
+        node = self._carriers.get((log.trace_id, log.span_id)) if log.span_id else None
+        key = self._key_of(log, node)
+        if key is None:
+            if log.facts.operation in ACTIVITY or log.facts.evaluations:
+                self.unassigned.append(log)
+            return
+        if key not in self._runs:
+            self._runs[key] = Members(key.value)
+        self._runs[key].logs.append((log, node))
+
+    def _key_of(self, log: SpanFacts, node: Node | None) -> Key | None:
+        """Its span's run, the run it names, its attempt, what `runs.group_by` says, its trace's only run."""
+        facts = log.facts
+        run_id = _run_id(facts)
+        if run_id:
+            return Key("run", run_id)
+        if node is not None:
+            of_span = self._keys[node]
+            if of_span is None or of_span in self._active or not facts.attempt:
+                return of_span
+        of_trace = [key for key in self._of_trace.get(log.trace_id, ()) if key in self._active] if log.trace_id else []
+        if len(of_trace) == 1:
+            return of_trace[0]
+        if of_trace:
+            return None
+        return self._key_without_spans(log)
+
+    def _key_without_spans(self, log: SpanFacts) -> Key | None:
+        facts = log.facts
+        prefix = f"{self._group_by}="
+        grouped = [key for key in facts.join_keys if self._group_by and key.startswith(prefix)]
+        if grouped:
+            return Key("group", grouped[0][len(prefix) :])
+        if facts.attempt:
+            return self._cut(facts, log.start_ns)
+        if facts.evaluations:
+            answered = self._responses.get(facts.evaluations[0].response_id, set())
+            return next(iter(answered)) if len(answered) == 1 else None
+        if not log.trace_id:
+            return None
+        known = self._of_trace.get(log.trace_id)
+        return next(iter(known)) if known else Key("trace", log.trace_id)
+
+    def _cut(self, facts: Facts, time_ns: int) -> Key:
+        """An attempt may go on for several prompts: each is a run, the later ones named by when they began."""
+        known = self._cuts.get(facts.attempt)
+        if known is None:
+            known = self._cuts[facts.attempt] = Key("attempt", facts.attempt)
+        elif facts.boundary == "start" and self._has_started(known):
+            known = self._cuts[facts.attempt] = Key("attempt", f"{facts.attempt}:{time_ns}")
+        return known
+
+    def _has_started(self, key: Key) -> bool:
+        members = self._runs.get(key)
+        return members is not None and any(log.facts.boundary == "start" for log, _ in members.logs)
+
+
+def _run_id(facts: Facts) -> str:
+    if facts.own is not None and facts.own.run_id:
+        return facts.own.run_id
+    return facts.resource.run_id if facts.resource is not None else ""
+
+
+def reopened(members: Iterable[Members], closures: Mapping[str, int]) -> list[Members]:
+    """Runs whose roots come in several lives: a root that starts after its run was closed opens a new run.
+
+    `closures` maps a run id to when it was closed, in ns. What belongs to no root of the new run stays in the old.
+    """
+    found: list[Members] = []
+    for run in members:
+        while run.run_id in closures:
+            later = _split(run, closures[run.run_id])
+            if later is None:
+                break
+            if run.nodes or run.logs:
+                found.append(run)
+            run = later
+        found.append(run)
+    return found
+
+
+def _split(run: Members, closed_ns: int) -> Members | None:
+    """Take from `run` what began after `closed_ns`, as a run of its own; None where nothing did."""
+    own = set(run.nodes)
+    later: set[Node] = set()
+    for node in run.nodes:
+        if node.parent in later or (node.parent not in own and not node.is_stranded and node.start > closed_ns):
+            later.add(node)
+    if not later:
+        return None
+    begins = min(node.start for node in later)
+    life = _next_life(run.run_id)
+    new = Members(life)
+    new.flags = run.flags | {RUN_ID_REUSED}
+    new.nodes = [node for node in run.nodes if node in later]
+    new.starts = [node for node in run.starts if node in later]
+    new.logs = [(log, node) for log, node in run.logs if node in later or (node is None and log.start_ns >= begins)]
+    taken = {id(log) for log, _ in new.logs}
+    run.nodes = [node for node in run.nodes if node not in later]
+    run.starts = [node for node in run.starts if node not in later]
+    run.logs = [(log, node) for log, node in run.logs if id(log) not in taken]
+    return new
+
+
+def _next_life(run_id: str) -> str:
+    base, mark, number = run_id.rpartition("~")
+    if mark and number.isdigit():
+        return f"{base}~{int(number) + 1}"
+    return f"{run_id}~2"
