@@ -93,7 +93,7 @@ class TrialsConfig(Section):
 
 
 class GateConfig(Section):
-    """A named policy of `passhat gate`; `task` or `class` says of what, neither means all tasks."""
+    """A named policy of the gate; `task` or `class` says of what, neither means all tasks."""
 
     task: str | None = None
     class_: str | None = Field(None, alias="class")

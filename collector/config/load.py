@@ -95,9 +95,12 @@ def _store_url(url: str, data: Path, source: Source) -> str:
     if not url.startswith(EMBEDDED):
         return url
     where: KeyPath = ("store", "url")
+    place = url.removeprefix(EMBEDDED)
+    if place[:1] in ("", "?"):  # no directory named, perhaps options of the engine
+        return f"{EMBEDDED}{data}{place}"
     if source.rank(where) == 0 or source.rank(("data",)) > source.rank(where):
         return f"{EMBEDDED}{data}"
-    return f"{EMBEDDED}{_path(Path(url.removeprefix(EMBEDDED)), where, source)}"
+    return f"{EMBEDDED}{_path(Path(place), where, source)}"
 
 
 def _path(path: Path, key: KeyPath, source: Source) -> Path:

@@ -140,6 +140,8 @@ def test_relative_paths_start_at_the_file_or_where_the_command_runs(tmp_path: Pa
     [
         ("", {}, {}, "passhat-data"),
         ("data: d\n", {}, {}, "d"),
+        ("data: d\nstore: {url: 'chdb:'}\n", {}, {}, "d"),
+        ("data: d\nstore: {url: 'chdb:?max_threads=1'}\n", {}, {}, "d?max_threads=1"),
         ("data: d\nstore: {url: 'chdb:s'}\n", {}, {}, "s"),
         ("data: d\nstore: {url: 'chdb:s'}\n", {}, {"data": "e"}, "e"),
         ("store: {url: 'chdb:s'}\n", {"PASSHAT_DATA": "e"}, {}, "e"),
