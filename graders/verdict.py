@@ -24,3 +24,4 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     on_fail: str = "fail"
     check_version: str = ""
     fix: str = ""
+    named: bool = True  # False: an advisory check that is there without being configured
