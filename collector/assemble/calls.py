@@ -106,7 +106,7 @@ def _with_attempts(executions: Sequence[Execution], requests: Iterable[Request])
             if _is_second_report(known, execution):
                 known.extend(execution)
                 continue
-            if known.status == "error" and asked.get(key, 0) < 2:
+            if known.status == "error" and asked.get(key, 0) < 2 and known.has_input_of(execution):
                 known.retry(execution)
                 continue
         latest[key] = execution

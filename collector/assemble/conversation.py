@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from collector.assemble.exchanges import Exchange
 from collector.assemble.scopes import Scope
-from collector.assemble.thread import Thread, is_answer, text_of
+from collector.assemble.thread import Thread, is_answer, text_of, without_answer
 from semconv.facts import Message, Part
 
 
@@ -30,7 +30,7 @@ class Utterance:
     __slots__ = ("exchange", "is_told", "message", "moment", "requests", "role", "since", "text")
 
     def __init__(self, message: Message, exchange: Exchange, moment: Moment, *, is_told: bool) -> None:
-        calls = [part for part in message.parts if part.kind == "tool_call"]
+        calls = _calls(message)
         self.message = message
         self.role = "assistant" if calls else message.role
         self.text = text_of(message)
@@ -91,19 +91,33 @@ class Conversation:
             utterance = Utterance(message, exchange, at, is_told=is_told)
             if utterance.requests or (utterance.text and utterance.role in ("system", "user", "assistant")):
                 self.utterances.append(utterance)
-                self._mark(exchange.scope, utterance)
+                marks = {utterance.role} if utterance.text else set()
+                self.mark(exchange.scope, marks | {"calls"} if utterance.requests else marks)
             for part in message.parts:
                 if part.kind == "tool_result":
                     self.results.append(Result(part, exchange.scope, at))
+
+    def put_instructions_first(self) -> None:
+        """A prompt may be logged before the request that shows the instructions it was given under."""
+        asked: dict[Scope, Moment] = {}
+        answered: dict[Scope, Moment] = {}
+        for utterance in self.utterances:
+            first = {"user": asked, "assistant": answered}.get(utterance.role)
+            if first is not None:
+                first[utterance.scope] = min(utterance.moment, first.get(utterance.scope, utterance.moment))
+        for utterance in self.utterances:
+            if utterance.role != "system" or utterance.scope not in asked:
+                continue
+            prompt, answer = asked[utterance.scope], answered.get(utterance.scope)
+            if prompt < utterance.moment and (answer is None or utterance.moment < answer):
+                utterance.moment = prompt._replace(sequence=prompt.sequence - 0.5)
 
     def spoken(self, scope: Scope) -> set[str]:
         """What is known to have been said by an agent and by those of its depth inside it: roles, and 'calls'."""
         return self._spoken.get(scope, set())
 
-    def _mark(self, scope: Scope | None, utterance: Utterance) -> None:
-        marks = {utterance.role} if utterance.text else set()
-        if utterance.requests:
-            marks.add("calls")
+    def mark(self, scope: Scope | None, marks: set[str]) -> None:
+        """Note what was said by an agent, for those around it too."""
         depth = scope.depth if scope else 0
         while scope is not None and scope.depth == depth:
             known = self._spoken.setdefault(scope, set())
@@ -124,6 +138,7 @@ def converse(exchanges: Sequence[Exchange]) -> Conversation:
     for exchange in reversed(exchanges):
         if exchange.kind == "summary":
             _fill(conversation, exchange)
+    conversation.put_instructions_first()
     return conversation
 
 
@@ -158,14 +173,19 @@ def _follow(conversation: Conversation, threads: Threads, exchange: Exchange) ->
     if not exchange.heard and not exchange.said:
         return
     thread, is_new = threads.find(exchange)
-    heard, said = exchange.heard, exchange.said
+    heard, said = without_answer(exchange.heard, exchange.said), exchange.said
     if exchange.kind == "remark":
         # A log record beside spans says again what a request heard or said.
         heard = tuple(message for message in heard if not thread.knows(message))
         said = tuple(message for message in said if not thread.knows(message))
     if heard:
         start = turn_start(heard) if is_new else 0
-        new = thread.begin(exchange.scope, heard, start) if start else thread.hear(exchange.scope, heard)
+        if start:
+            # The instructions of a conversation that goes on were given in an earlier run.
+            conversation.mark(exchange.scope, {"system"})
+            new = thread.begin(exchange.scope, heard, start)
+        else:
+            new = thread.hear(exchange.scope, heard)
         conversation.add(exchange, new, heard_at(exchange), is_told=True)
     thread.say(exchange.scope, said)
     conversation.add(exchange, said, said_at(exchange))
@@ -187,7 +207,7 @@ def _fill(conversation: Conversation, exchange: Exchange) -> None:
     asked = [message for message in heard[:answered] if message.role not in spoken]
     rest = (*heard[answered:], *exchange.said)
     if "assistant" in spoken or "calls" in spoken:
-        rest = rest[-1:] if "assistant" not in spoken and not _calls(rest[-1:]) else ()
+        rest = rest[-1:] if "assistant" not in spoken and not any(map(_calls, rest[-1:])) else ()
     conversation.add(exchange, asked, heard_at(exchange), is_told=True)
     conversation.add(exchange, rest, said_at(exchange), is_told=True)
     final = exchange.span.facts.final_text
@@ -196,8 +216,17 @@ def _fill(conversation: Conversation, exchange: Exchange) -> None:
         conversation.add(exchange, (message,), said_at(exchange)._replace(sequence=2_000_000), is_told=True)
 
 
-def _calls(messages: Iterable[Message]) -> bool:
-    return any(part.kind != "text" for message in messages for part in message.parts)
+def _calls(message: Message) -> list[Part]:
+    """The calls a message asks for. Some emitters repeat one of them in it; one without name and id is none."""
+    found: list[Part] = []
+    ids: set[str] = set()
+    for part in message.parts:
+        if part.kind != "tool_call" or not (part.tool or part.call_id) or part.call_id in ids:
+            continue
+        found.append(part)
+        if part.call_id:
+            ids.add(part.call_id)
+    return found
 
 
 def turn_start(heard: Sequence[Message]) -> int:

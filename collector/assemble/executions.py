@@ -15,6 +15,7 @@ from collector.assemble.tree import Node
 from collector.assemble.values import better_state, same_input
 from semconv.facts import Facts, SpanFacts
 from semconv.trace_line import InputState, Status
+from semconv.values import JsonValue
 
 SERVER_SIDE = "server_side"
 MAX_OPEN = 64  # clients of one tool at work at one time that are looked through for a server's span
@@ -73,12 +74,18 @@ class Execution:
         return self.status != "unset" or self.output is not None
 
     def may_be(self, facts: Facts) -> bool:
-        """Whether `facts` can report this very call: nothing they both tell differs."""
-        return (
-            (not self.tool or not facts.tool or self.tool == facts.tool)
-            and (not self.call_id or not facts.call_id or self.call_id == facts.call_id)
-            and same_input(self.input, self.input_state, facts.input, facts.input_state)
-        )
+        """Whether `facts` can report this very call: nothing they both tell differs.
+
+        With one call id the arguments need not be equal: a span may name the command where a log has all of them.
+        """
+        if self.tool and facts.tool and self.tool != facts.tool:
+            return False
+        if self.call_id and facts.call_id:
+            return self.call_id == facts.call_id
+        return same_input(self.input, self.input_state, facts.input, facts.input_state)
+
+    def has_input_of(self, other: Execution) -> bool:
+        return same_input(self.input, self.input_state, other.input, other.input_state)
 
     def add(self, facts: Facts) -> None:
         """Take from a second report of this call what the first does not have; a failure anywhere is one."""
@@ -87,7 +94,7 @@ class Execution:
         self.server = self.server or facts.server
         self.call_id = self.call_id or facts.call_id
         self.dialect = self.dialect or facts.dialect
-        if better_state(facts.input_state, self.input_state):
+        if better_state(facts.input_state, self.input_state) or _says_more(facts.input, self.input):
             self.input, self.input_state = facts.input, facts.input_state
         if self.output is None:
             self.output = facts.output
@@ -108,6 +115,13 @@ class Execution:
         self.output, self.status, self.error = other.output, other.status, other.error
         if better_state(other.input_state, self.input_state):
             self.input, self.input_state = other.input, other.input_state
+
+
+def _says_more(value: JsonValue, known: JsonValue) -> bool:
+    """Whether `value` has all the arguments of `known`, and others beside them."""
+    if not isinstance(value, dict) or not isinstance(known, dict) or len(value) <= len(known):
+        return False
+    return all(key in value and value[key] == known[key] for key in known)
 
 
 def executions_of(nodes: Sequence[Node], logs: Sequence[Placed], scopes: Scopes) -> list[Execution]:

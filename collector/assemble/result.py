@@ -95,7 +95,7 @@ def ending_of(root: Root, exchanges: Sequence[Exchange], lines: Sequence[TraceLi
         subtype=_first_text(one.subtype for one in facts) or ("error" if status == "error" else "success"),
         error=error,
         error_type=error_type,
-        final_text=_first_text(one.final_text for one in facts) or _last_answer(lines),
+        final_text=_final_text(_first_text(one.final_text for one in facts), _last_answer(lines)),
         num_turns=reported if reported is not None else totals.turns,
     )
 
@@ -110,6 +110,11 @@ def _last_answer(lines: Sequence[TraceLine]) -> str:
         if line.depth == 0 and line.role == "assistant":
             return "" if line.tool else line.text
     return ""
+
+
+def _final_text(reported: str, answered: str) -> str:
+    """The answer as an agent's span gives it, else as it was said; one of them with a line break more is the latter."""
+    return answered if not reported or reported.strip() == answered.strip() else reported
 
 
 def _first(values: Iterable[int | None]) -> int | None:

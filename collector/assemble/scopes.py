@@ -52,13 +52,15 @@ class Scopes:
             self._place(node)
         for scope in self._all:
             scope.depth = _depth(scope)
+            if scope.depth == 0:
+                self._named.setdefault(scope.name, scope)
 
     def of_log(self, facts: Facts) -> Scope:
         """The scope of a record without a span: the run's own agent, or the other one it names."""
-        name = facts.agent
-        if not name or name == self.root.name:
-            return self.root
+        name = facts.agent or self.root.name
         if name not in self._named:
+            if name == self.root.name:
+                return self.root
             self._named[name] = Scope(name, None, self.root, False)
             self._named[name].depth = 1
         return self._named[name]

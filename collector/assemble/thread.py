@@ -132,11 +132,24 @@ def _keys(message: Message) -> list[tuple[str, ...]]:
     if text:
         keys.append((message.role, text))
     for part in message.parts:
-        if part.kind == "tool_call":
+        if part.kind == "text" and message.role == "user":
+            # Harnesses put reminders of their own beside the prompt: it is the same prompt.
+            alone = part.text.strip()
+            if alone and alone != text:
+                keys.append(("user", alone))
+        elif part.kind == "tool_call":
             keys.append(("call", part.call_id) if part.call_id else ("call", part.tool, canonical(part.value)))
         elif part.kind == "tool_result":
             keys.append(("result", part.call_id) if part.call_id else ("result", part.tool, canonical(part.value)))
     return keys
+
+
+def without_answer(heard: tuple[Message, ...], said: tuple[Message, ...]) -> tuple[Message, ...]:
+    """What was heard, for emitters that put the answer at its end as well."""
+    if not said or len(said) > len(heard):
+        return heard
+    repeated = [_keys(message) for message in heard[-len(said) :]] == [_keys(message) for message in said]
+    return heard[: -len(said)] if repeated else heard
 
 
 def text_of(message: Message) -> str:
