@@ -125,6 +125,7 @@ class Connections:
                 database=database,
                 settings={**self.target.options, **settings},
                 autogenerate_session_id=False,
+                form_encode_query_params=True,  # many keys make a URL longer than servers take
                 tz_mode="aware",
             )
         self._clients.append(client)

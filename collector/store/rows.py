@@ -20,6 +20,7 @@ from semconv.values import Attributes
 # sentinel month 1970-01 and a flag. Fixed, not relative to now: a repeated delivery must meet its twin.
 FIRST_NS = 946_684_800_000_000_000  # 2000-01-01
 LAST_NS = 4_102_444_800_000_000_000  # 2100-01-01
+DEEPEST = 200  # levels of nested arguments; deeper ones are cut there
 INT64 = range(-(1 << 63), 1 << 63)
 
 _encode = msgspec.json.Encoder().encode
@@ -220,7 +221,7 @@ def facts_text(facts: Facts) -> bytes:
     try:
         return _encode(facts)
     except (UnicodeEncodeError, OverflowError, RecursionError):
-        return _encode(_mended(msgspec.to_builtins(facts, builtin_types=(bytes,)), depth=0))
+        return _encode(_mended(facts, depth=0))
 
 
 def _mended(value: Any, depth: int) -> Any:
@@ -228,8 +229,10 @@ def _mended(value: Any, depth: int) -> Any:
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, int) and not isinstance(value, bool):
         return value if -(1 << 63) <= value < 1 << 64 else str(value)
-    if depth > 200:
+    if depth > DEEPEST:
         return "…"
+    if isinstance(value, Struct):
+        return {name: _mended(getattr(value, name), depth + 1) for name in value.__struct_fields__}
     if isinstance(value, dict):
         return {_mended(key, depth + 1): _mended(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
