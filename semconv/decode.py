@@ -31,6 +31,7 @@ _WITHHELD: Final = re.compile(
     r"content (?:not captured|redacted)|not serializable)\s*[>\])*_]{1,3}|\*{3,})\s*",
     re.IGNORECASE,
 )
+_OPENERS: Final = frozenset("<[(*_")
 _CUT_MARK: Final = re.compile(
     r"(?:\.\.\.|…)?\s*[\[(<]?\s*(?:\.\.\.\s*)?(?:\d+ (?:more )?(?:characters|chars|bytes) )?(?:truncated|TRUNCATED)"
     r"[^\n\])>]{0,40}[\])>]?\s*$"
@@ -46,7 +47,7 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[{}\[\]"]'
 
 def is_withheld(text: str) -> bool:
     """True for a placeholder such as `<REDACTED>` or `__REDACTED__` in place of content."""
-    return len(text) <= 80 and _WITHHELD.fullmatch(text) is not None
+    return len(text) <= 80 and text.lstrip()[:1] in _OPENERS and _WITHHELD.fullmatch(text) is not None
 
 
 def is_cut(text: str) -> bool:

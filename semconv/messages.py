@@ -6,13 +6,14 @@ SDK parts, LangChain messages (plain, `data`, `kwargs`), OpenInference (flattene
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-from semconv.blocks import Found, reads_failed, result_of, says_failed
-from semconv.decode import arguments, is_withheld, json_or_none, json_text, plain, text_of
+from semconv.blocks import result_of
+from semconv.decode import arguments, is_withheld, json_or_none, text_of
 from semconv.facts import Message, Part
 from semconv.names import EVENT_NAME
+from semconv.parts import PART_KINDS, RESULTS, call_parts, calls_in, is_block, parts_of, result_part
 from semconv.values import Value
 
 _ROLES: Final = {
@@ -39,6 +40,10 @@ MAX_NESTING: Final = 8
 
 def messages_of(value: Value, role: str) -> tuple[Message, ...]:
     """The messages in a value as sent (JSON text, list, map, plain text); `role` where a message says none."""
+    if type(value) is list:
+        plain_shape = _genai(value)
+        if plain_shape is not None:
+            return plain_shape
     return tuple(_each(value, role, 0))
 
 
@@ -48,7 +53,7 @@ def system_of(value: Value) -> tuple[Message, ...]:
         found = json_or_none(value)
         value = value if found is None else found
     if isinstance(value, list) and value and not any(isinstance(item, dict) and "role" in item for item in value):
-        parts = tuple(part for item in value for part in _parts(item))
+        parts = tuple(part for item in value for part in parts_of(item))
         return (Message("system", parts),) if parts else ()
     return messages_of(value, "system")
 
@@ -61,6 +66,37 @@ def text_in(messages: tuple[Message, ...], role: str) -> str:
             if text:
                 return text
     return ""
+
+
+def _genai(items: list[Any]) -> tuple[Message, ...] | None:
+    """Messages of nothing but OTel GenAI's own shape, None for any other: the hot path, whole histories long."""
+    found: list[Message] = []
+    for item in items:
+        if type(item) is not dict or item.keys().isdisjoint(_PARTS_ONLY) or not item.keys() <= _GENAI_KEYS:
+            return None
+        role, pieces = item.get("role"), item["parts"]
+        if role not in _CHAT_ROLES or type(pieces) is not list or (role == "tool" and not _holds_results(pieces)):
+            return None
+        parts: list[Part] = []
+        for piece in pieces:
+            kind = piece.get("type") if type(piece) is dict else None
+            if kind == "text" and type(piece.get("content")) is str:
+                text = piece["content"]
+                if text and not is_withheld(text):
+                    parts.append(Part("text", text))
+            elif kind == "tool_call" and type(piece.get("name")) is str and type(piece.get("id", "")) is str:
+                value, state = arguments(piece.get("arguments"))
+                call_id = piece.get("id", "")
+                parts.append(Part("tool_call", call_id=call_id, tool=piece["name"], value=value, input_state=state))
+            else:
+                parts.extend(parts_of(piece))
+        if parts:
+            found.append(Message(role, tuple(parts)))
+    return tuple(found)
+
+
+_PARTS_ONLY: Final = frozenset(["parts"])
+_GENAI_KEYS: Final = frozenset(["role", "parts", "name", "finish_reason"])
 
 
 def _each(value: Value, role: str, depth: int) -> Iterator[Message]:
@@ -166,15 +202,15 @@ def _message(item: dict[str, Any], role: str) -> Message | None:
         role = "assistant"
     role = _role(item, role)
     parts = list(_content_parts(item, role))
-    parts.extend(part for call in _calls(item) for part in _call(call))
+    parts.extend(part for call in calls_in(item) for part in call_parts(call))
     if not parts:
         return None
     return Message(role, tuple(parts), text_of(item.get("id")) if isinstance(item.get("id"), str) else "")
 
 
 def _content_parts(item: dict[str, Any], role: str) -> Iterator[Part]:
-    if item.get("type") in _PART_KINDS:
-        yield from _parts(item)
+    if item.get("type") in PART_KINDS:
+        yield from parts_of(item)
         return
     content = item.get("parts")
     if content is None:
@@ -185,7 +221,7 @@ def _content_parts(item: dict[str, Any], role: str) -> Iterator[Part]:
         yield _tool_message(item, content)
         return
     for piece in content if isinstance(content, list) else [content]:
-        yield from _parts(piece)
+        yield from parts_of(piece)
 
 
 def _opened(content: str) -> Value:
@@ -193,7 +229,7 @@ def _opened(content: str) -> Value:
     found = json_or_none(content)
     if isinstance(found, str):
         return found
-    if isinstance(found, list) and found and all(isinstance(block, dict) and _is_block(block) for block in found):
+    if isinstance(found, list) and found and all(isinstance(block, dict) and is_block(block) for block in found):
         return found
     return content
 
@@ -201,7 +237,7 @@ def _opened(content: str) -> Value:
 def _holds_results(content: Value) -> bool:
     return isinstance(content, list) and any(
         isinstance(piece, dict)
-        and (piece.get("type") in _RESULTS or "toolResult" in piece or "functionResponse" in piece)
+        and (piece.get("type") in RESULTS or "toolResult" in piece or "functionResponse" in piece)
         for piece in content
     )
 
@@ -211,156 +247,4 @@ def _tool_message(item: dict[str, Any], content: Value) -> Part:
     call_id = item.get("tool_call_id") or item.get("id") or item.get("tool_use_id") or item.get("toolCallId")
     tool = item.get("name") or item.get("tool_name") or item.get("toolName")
     failed = found.failed or item.get("status") == "error" or item.get("is_error") is True
-    return _result_part(found, text_of(call_id) or found.call_id, text_of(tool) or found.tool, failed)
-
-
-def _result_part(found: Found, call_id: str, tool: str, failed: bool) -> Part:
-    failed = failed or says_failed(found.value) or reads_failed(found.value)
-    return Part("tool_result", call_id=call_id, tool=tool, value=found.value, error=failed)
-
-
-def _calls(item: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Calls beside the content: `tool_calls` in every spelling, the older `function_call`."""
-    for key in ("tool_calls", "toolCalls", "tool_uses"):
-        calls = item.get(key)
-        if isinstance(calls, str):
-            calls = json_or_none(calls)
-        if isinstance(calls, list):
-            for call in calls:
-                if isinstance(call, dict):
-                    yield call.get("tool_call", call) if isinstance(call.get("tool_call", call), dict) else call
-    older = item.get("function_call")
-    if isinstance(older, dict) and (older.get("name") or older.get("arguments")):
-        yield older
-
-
-def _call(call: dict[str, Any]) -> Iterator[Part]:
-    function = call.get("function")
-    inner = function if isinstance(function, dict) else call
-    tool = inner.get("name") or inner.get("toolName") or inner.get("tool_name") or inner.get("tool")
-    call_id = call.get("call_id") or call.get("id") or call.get("toolCallId") or call.get("toolUseId")
-    value: Value = None
-    for key in ("arguments", "args", "input", "parameters"):
-        if key in inner:
-            value = inner[key]
-            break
-    found, state = arguments(value)
-    if tool or call_id or found:
-        yield Part("tool_call", call_id=text_of(call_id), tool=text_of(tool), value=found, input_state=state)
-
-
-def _parts(piece: Value) -> Iterator[Part]:
-    """The parts of one block of content."""
-    if isinstance(piece, str):
-        if piece.strip() and not is_withheld(piece):
-            yield Part("text", piece)
-        return
-    if not isinstance(piece, dict):
-        return
-    if isinstance(piece.get("message_content"), dict):
-        piece = {**piece, **piece["message_content"]}
-    kind = piece.get("type")
-    read = _PART_KINDS.get(kind) if isinstance(kind, str) else None
-    if read is not None:
-        yield from read(piece)
-        return
-    for key, reader in _UNTYPED.items():
-        if key in piece:
-            yield from reader(piece)
-            return
-    if piece:
-        yield Part("other", text_of(kind) if isinstance(kind, str) else "")
-
-
-def _is_block(block: dict[str, Any]) -> bool:
-    return block.get("type") in _PART_KINDS or any(key in block for key in _UNTYPED) or "message_content" in block
-
-
-def _text(piece: dict[str, Any]) -> Iterator[Part]:
-    for key in ("content", "text", "value"):
-        said = piece.get(key)
-        if isinstance(said, str):
-            if said and not is_withheld(said):
-                yield Part("text", said)
-            return
-        if said is not None:
-            yield Part("text", json_text(plain(said)))
-            return
-
-
-def _reasoning(piece: dict[str, Any]) -> Iterator[Part]:
-    said = piece.get("content") or piece.get("text") or piece.get("thinking") or piece.get("reasoning")
-    yield Part("reasoning", said if isinstance(said, str) and not is_withheld(said) else "")
-
-
-def _call_part(piece: dict[str, Any]) -> Iterator[Part]:
-    inner = piece.get("server_tool_call")
-    if isinstance(piece.get("tool_call"), dict):
-        yield from _call(piece["tool_call"])
-    elif isinstance(inner, dict):
-        yield from _call({"id": piece.get("id"), "name": piece.get("name"), "arguments": inner.get("arguments", inner)})
-    else:
-        yield from _call(piece)
-
-
-def _result_block(piece: dict[str, Any]) -> Iterator[Part]:
-    value: Value = None
-    for key in ("response", "result", "output", "content", "server_tool_call_response"):
-        if key in piece:
-            value = piece[key]
-            break
-    found = result_of(value)
-    call_id = piece.get("id") or piece.get("tool_use_id") or piece.get("toolCallId") or piece.get("call_id")
-    tool = piece.get("name") or piece.get("toolName") or piece.get("tool_name")
-    failed = found.failed or piece.get("is_error") is True or piece.get("isError") is True
-    yield _result_part(found, text_of(call_id) or found.call_id, text_of(tool) or found.tool, failed)
-
-
-def _bedrock_call(piece: dict[str, Any]) -> Iterator[Part]:
-    held = piece["toolUse"]
-    if isinstance(held, dict):
-        yield from _call(held)
-
-
-def _bedrock_result(piece: dict[str, Any]) -> Iterator[Part]:
-    found = result_of(piece["toolResult"])
-    yield _result_part(found, found.call_id, found.tool, found.failed)
-
-
-def _gemini_call(piece: dict[str, Any]) -> Iterator[Part]:
-    held = piece.get("functionCall") or piece.get("function_call")
-    if isinstance(held, dict):
-        yield from _call(held)
-
-
-def _gemini_result(piece: dict[str, Any]) -> Iterator[Part]:
-    held = piece.get("functionResponse") or piece.get("function_response")
-    if isinstance(held, dict):
-        yield from _result_block(held)
-
-
-_RESULTS: Final = frozenset(
-    ["tool_call_response", "tool_result", "tool-result", "function_call_output", "server_tool_call_response"]
-)
-_RESULT_KEYS: Final = frozenset(["toolResult", "functionResponse", "function_response"])
-_Reader = Callable[[dict[str, Any]], Iterator[Part]]
-_PART_KINDS: Final[dict[str, _Reader]] = {
-    **dict.fromkeys(("text", "output_text", "input_text", "refusal"), _text),
-    **dict.fromkeys(("reasoning", "thinking", "redacted_thinking", "reasoning_content"), _reasoning),
-    **dict.fromkeys(
-        ("tool_call", "tool_use", "tool-call", "function_call", "server_tool_call", "server_tool_use"), _call_part
-    ),
-    **dict.fromkeys(_RESULTS, _result_block),
-}
-# Blocks that say what they are by their only key.
-_UNTYPED: Final[dict[str, _Reader]] = {
-    "functionCall": _gemini_call,
-    "function_call": _gemini_call,
-    "functionResponse": _gemini_result,
-    "function_response": _gemini_result,
-    "toolUse": _bedrock_call,
-    "toolResult": _bedrock_result,
-    "tool_call": _call_part,
-    "reasoningContent": _reasoning,
-    "text": _text,
-}
+    return result_part(found, text_of(call_id) or found.call_id, text_of(tool) or found.tool, failed)

@@ -149,7 +149,7 @@ class Reader:
 
 
 class Registry:
-    """All dialects in force. `reader_of` and `log_plan_of` are the hot path."""
+    """All dialects in force. `match_of` and `log_plan_of` are the hot path."""
 
     def __init__(self, dialects: Iterable[tuple[Dialect, Refine | None]]) -> None:
         self.readers: dict[str, Reader] = {}
@@ -180,8 +180,8 @@ class Registry:
                 entry = (Matched(dialect.priority, dialect.name, When(scope=when.scope), reader), plan)
                 self._logs.setdefault(event, []).append(entry)
 
-    def reader_of(self, span: Span) -> Reader | None:
-        """The dialect with the most specific evidence, None where nobody knows the span."""
+    def match_of(self, span: Span) -> Matched | None:
+        """The most specific evidence for a dialect, None where nobody knows the span."""
         scope = span.scope.name
         rules = self._scopes.get(scope)
         if rules is None:
@@ -202,7 +202,7 @@ class Registry:
                         if rule.holds(span, span.name):
                             best = rule
                             break
-        return best.reader if best is not None else None
+        return best
 
     def log_plan_of(self, log: LogRecord, event_name: str) -> Plan | None:
         """The plan for a log event, None where no dialect has it."""

@@ -42,10 +42,10 @@ def facts_of(span: Span, words: Words) -> Facts:
     """The canonical facts of a span. Never raises: what breaks a dialect leaves the span unmapped and flagged."""
     try:
         found = _start(span.attributes, span, words)
-        reader = words.registry.reader_of(span)
-        if reader is not None:
+        match = words.registry.match_of(span)
+        if match is not None:
             view = of_span(span)
-            _read(view, reader.plan_of(view), found)
+            _read(view, match.reader.plan_of(view), found)
         elif span.status_code or span.events:
             add_status(of_span(span), None, found)
         if span.events:

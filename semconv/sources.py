@@ -16,6 +16,7 @@
 | `$indexed:gen_ai.prompt` | `gen_ai.prompt.0.role` … as a list of nested maps |
 | `$prefix:ai.telemetry.metadata.` | the attributes with that prefix, as a map |
 | `$resource:service.name` | an attribute of the resource |
+| `$scope:lib*=name` | that text where the scope is the one named |
 | `$status` | the text of the span's status |
 | `=claude-code` | that text itself |
 """
@@ -244,6 +245,20 @@ def _resource(name: str) -> Getter:
     return lambda view: view.record.resource.attributes.get(name)
 
 
+def _scope(rule: str) -> Getter:
+    scope, sign, text = rule.partition("=")
+    if not sign:
+        raise ValueError(f"'$scope:{rule}': wants scope=text")
+    prefix = scope.removesuffix("*")
+    is_prefix = prefix != scope
+
+    def named(view: View) -> Value:
+        name = view.record.scope.name
+        return text if name == scope or (is_prefix and name.startswith(prefix)) else None
+
+    return named
+
+
 def _status(_: str) -> Getter:
     return lambda view: getattr(view.record, "status_message", None)
 
@@ -268,6 +283,7 @@ _KINDS: dict[str, Callable[[str], Getter]] = {
     "indexed": _indexed,
     "prefix": _prefixed,
     "resource": _resource,
+    "scope": _scope,
     "status": _status,
 }
 

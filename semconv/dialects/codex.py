@@ -9,45 +9,41 @@ from __future__ import annotations
 
 import re
 
-from semconv.dialect import Dialect, Fields, LogRule, When
+from semconv.dialect import Dialect, Fields, LogRule, When, merged
 from semconv.registry import FAILED, Found
 from semconv.sources import View
+
+# On events alone: hundreds of spans of the program carry the conversation too.
+_JOINED = Fields(join=("conversation.id",), duration_ms=("duration_ms",))
+_USAGE = merged(
+    Fields(model=("model",), input_tokens=("input_token_count",), output_tokens=("output_token_count",)), _JOINED
+)
+_RESULT = merged(
+    Fields(
+        tool=("tool_name",),
+        server=("mcp_server",),
+        call_id=("call_id",),
+        input=("arguments",),
+        output=("output",),
+        failed={"success": ("false",)},
+        succeeded={"success": ("true",)},
+        error_type=("error_type",),
+        sequence=("tool_result_seq",),
+    ),
+    _JOINED,
+)
 
 CODEX = Dialect(
     name="codex",
     priority=18,
     match=(When(scope="codex*"),),
-    fields=Fields(
-        agent=("=codex",),
-        conversation=("conversation.id",),
-        join=("conversation.id",),
-        duration_ms=("duration_ms",),
-    ),
+    fields=Fields(agent=("=codex",), conversation=("conversation.id",)),
     logs={
         "*": LogRule(),
-        "codex.user_prompt": LogRule("agent", Fields(messages_in=("prompt",)), "start"),
-        "codex.sse_event": LogRule(
-            "chat",
-            Fields(model=("model",), input_tokens=("input_token_count",), output_tokens=("output_token_count",)),
-        ),
-        "codex.websocket_event": LogRule(
-            "chat",
-            Fields(model=("model",), input_tokens=("input_token_count",), output_tokens=("output_token_count",)),
-        ),
-        "codex.tool_result": LogRule(
-            "tool",
-            Fields(
-                tool=("tool_name",),
-                server=("mcp_server",),
-                call_id=("call_id",),
-                input=("arguments",),
-                output=("output",),
-                failed={"success": ("false",)},
-                succeeded={"success": ("true",)},
-                error_type=("error_type",),
-                sequence=("tool_result_seq",),
-            ),
-        ),
+        "codex.user_prompt": LogRule("agent", merged(Fields(messages_in=("prompt",)), _JOINED), "start"),
+        "codex.sse_event": LogRule("chat", _USAGE),
+        "codex.websocket_event": LogRule("chat", _USAGE),
+        "codex.tool_result": LogRule("tool", _RESULT),
     },
     content="prompts need log_user_prompt = true under [otel] of config.toml; answers of the model are never logged",
 )

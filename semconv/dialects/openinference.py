@@ -52,14 +52,22 @@ OPENINFERENCE = Dialect(
         messages_out=("$indexed:llm.output_messages", "gen_ai.output.messages", "output.value"),
     ),
     agent=Fields(
-        agent=("agent.name", "gen_ai.agent.name", "graph.node.id", "$name"),
+        agent=(
+            "agent.name",
+            "gen_ai.agent.name",
+            "graph.node.id",
+            "$scope:openinference.instrumentation.claude_agent_sdk=claude-agent-sdk",
+            "$name:*.run",
+            "$name",
+        ),
         model=("llm.model_name",),
         messages_in=("$indexed:llm.input_messages", "input.value#/task", "input.value"),
         messages_out=("$indexed:llm.output_messages", "output.value#/raw", "output.value"),
         final_text=("final_result",),
     ),
     workflow=Fields(
-        agent=("agent.name", "$name"),
+        # A crew's span is named by a random id: the same task would have another name in each run.
+        agent=("agent.name", "crew_agents#/0/role", "=crew"),
         messages_out=("output.value#/raw", "output.value"),
     ),
     content="content is on unless OPENINFERENCE_HIDE_INPUTS, OPENINFERENCE_HIDE_OUTPUTS or the like hide it",
