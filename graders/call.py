@@ -124,6 +124,11 @@ class Call:
         except (msgspec.DecodeError, RecursionError, ValueError):
             return None
 
+    @property
+    def _output_is_cut(self) -> bool:
+        """JSON that does not end, in a run of which values were cut."""
+        return self.place.cut and self.output_text[:1] in ("{", "[") and self.output_json is None
+
     @cached_property
     def exit_code(self) -> int | None:
         """What the result says of the exit code; for a failed call without one, 1."""
@@ -215,10 +220,10 @@ class Call:
             gone |= _ARGUMENTS
         if not self.done.certain:
             gone.add("actions")
-        if self.output is None:
+        if self.output is None or self._output_is_cut:
             gone |= _RESULT
-            if self.status == "unset":
-                gone.add("ok")
+        if self.output is None and self.status == "unset":
+            gone.add("ok")
         if not self.settled:
             gone |= {"actions", "tags", *_SUCCESS}
         return frozenset(gone)
@@ -243,15 +248,16 @@ class Call:
 class Place:
     """Where in the run an event stands: what was said before it."""
 
-    __slots__ = ("closed", "index", "last_assistant", "last_user", "order", "turn")
+    __slots__ = ("closed", "cut", "index", "last_assistant", "last_user", "order", "turn")
 
-    def __init__(self, index: int, turn: int, last_user: str, last_assistant: str, *, closed: bool) -> None:
+    def __init__(self, index: int, turn: int, last_user: str, last_assistant: str) -> None:
         self.index = index
         self.order = 0  # among all events
+        self.closed = True  # whether the run is
+        self.cut = False  # whether values of the run are known to have been cut
         self.turn = turn
         self.last_user = last_user
         self.last_assistant = last_assistant
-        self.closed = closed
 
 
 _NOTHING = Done(())

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from graders.checks import EXTERNAL_KINDS, KINDS, External, Kind
-from graders.checks.external import CheckFailed, Function, Runner, judge
+from graders.checks.external import CheckFailed, Runner, judge
 from graders.checks.scene import Finding, Scene
 from graders.checks.spec import Spec
 from graders.checks.totals import RunPredicate
@@ -27,7 +27,7 @@ _NOT_MEANING = frozenset({"description", "fix", "severity", "gate"})
 class Check:
     """A check of the set in force. `named` is False for those that are there without being asked for."""
 
-    def __init__(self, written: Mapping[str, Any], tags: Tags, *, named: bool = True, source: str = "") -> None:
+    def __init__(self, written: Mapping[str, Any], tags: Tags, *, named: bool = True) -> None:
         spec = Spec(written, tags)
         self.id = _id_of(spec)
         self.kind = _kind_of(spec)
@@ -51,22 +51,26 @@ class Check:
         self.names = frozenset(spec.names)
         self.fields = frozenset(spec.fields)
         self.tools: tuple[str, ...] = getattr(self._kind, "tools", ())
-        self.version = _digest({"check": self.meaning, "tags": tags.definitions_for(spec.names), "source": source})
+        self.version = _digest({"check": self.meaning, "tags": tags.definitions_for(spec.names)})
+        # a check that states the outcome decides as one that gates does; a case only where it gates
         self.decides = self.gate or (self.axis == "outcome" and not self.id.startswith("case:"))
 
     @property
     def meaning(self) -> dict[str, Any]:
         """What of the definition changes what the check says."""
-        return {key: value for key, value in self.definition.items() if key not in _NOT_MEANING and value is not None}
+        told = {key: value for key, value in self.definition.items() if key not in _NOT_MEANING and value is not None}
+        if self.external is not None and self.external.function:
+            told["function"] = self.external.function
+        return told
 
     def applies_to(self, task_id: str, task_class: str) -> bool:
         """Whether the check is for runs of this task at all."""
         return _matches(self.tasks, task_id) and _matches(self.classes, task_class)
 
-    def grade(self, trace: Trace, functions: Mapping[str, Function], runner: Runner | None) -> Verdict:
+    def grade(self, trace: Trace, runner: Runner | None = None) -> Verdict:
         """What this check says of a run. A check that breaks says `error` and costs no other check."""
         try:
-            finding, early = self._judge(trace, functions, runner)
+            finding, early = self._judge(trace, runner)
         except RecursionError:
             return self.verdict("error", "The check broke: a value is nested too deeply.")
         except Exception as error:  # whatever a user's check raises is that check's own error
@@ -75,7 +79,7 @@ class Check:
             return self.verdict(finding.status, finding.reason, finding.lines)
         return self.verdict("pending", "The run is still open.", finding.lines)
 
-    def _judge(self, trace: Trace, functions: Mapping[str, Function], runner: Runner | None) -> tuple[Finding, bool]:
+    def _judge(self, trace: Trace, runner: Runner | None) -> tuple[Finding, bool]:
         """(finding, whether it stands although the run is open)."""
         whole = Scene(trace, trace.events)
         if self.when is not None:
@@ -94,7 +98,7 @@ class Check:
         if self.external is not None:
             if trace.open:
                 return Finding("unknown", ""), False
-            return judge(self.external, trace.run, functions, runner), True
+            return judge(self.external, trace.run, runner), True
         assert self._kind is not None
         finding = self._kind.judge(scene)
         return finding, finding.status == "fail" and finding.permanent and self._settled

@@ -12,7 +12,7 @@ from graders.actions import TABLE_VERSION, ActionTable
 from graders.call import BUILT_IN_TAGS, TURN_TAGS
 from graders.cases import checks_of_case
 from graders.check import Check
-from graders.checks.external import Function, Runner
+from graders.checks.external import Runner
 from graders.defaults import ADVISORY, GATING
 from graders.errors import CheckError
 from graders.library import from_library
@@ -35,13 +35,11 @@ class CheckSet:
         table: ActionTable,
         policy: TrialPolicy,
         actions: Mapping[str, Any],
-        functions: Mapping[str, Function],
     ) -> None:
         self.checks = tuple(checks)
         self.policy = policy
         self._table = table
         self._actions = dict(actions)
-        self._functions = dict(functions)
         self._general = tuple(check for check in checks if not _exact_tasks(check))
         self._by_task: dict[str, list[Check]] = {}
         for check in checks:
@@ -57,30 +55,22 @@ class CheckSet:
         tags: Mapping[str, str] | None = None,
         actions: Mapping[str, Any] | None = None,
         policy: TrialPolicy | None = None,
-        *,
         cases: Sequence[Mapping[str, Any]] = (),
-        functions: Mapping[str, Function] | None = None,
-        sources: Mapping[str, str] | None = None,
     ) -> CheckSet:
         """Compile checks, tags, actions and cases; without checks, the default ones.
 
-        `functions` are Python checks by name, `sources` their text, which is part of their version. Raises
-        `CheckError` with the check, the key and the position.
+        Raises `CheckError` with the check, the key and the position.
         """
         in_force = Tags(tags or {})
         table = ActionTable(actions)
-        sources = sources or {}
         named = [(from_library(written), True) for written in checks or ()]
         if not checks:
             named = [*((written, True) for written in GATING), *((written, False) for written in ADVISORY)]
         for case in cases:
             named += [(written, True) for written in checks_of_case(case)]
-        compiled = [
-            Check(written, in_force, named=asked, source=sources.get(str(written.get("function", "")), ""))
-            for written, asked in named
-        ]
+        compiled = [Check(written, in_force, named=asked) for written, asked in named]
         _refuse_twins(compiled)
-        return cls(compiled, table, policy or TrialPolicy(), actions or {}, functions or {})
+        return cls(compiled, table, policy or TrialPolicy(), actions or {})
 
     def for_run(self, task_id: str, task_class: str) -> tuple[Check, ...]:
         """The checks for runs of a task, in the order they are written."""
@@ -94,7 +84,7 @@ class CheckSet:
     def grade(self, run: Run, *, runner: Runner | None = None) -> list[Verdict]:
         """One verdict for each check that is for the run's task. `runner` runs `python` and `command` checks."""
         trace = self.trace(run)
-        return [check.grade(trace, self._functions, runner) for check in self.for_run(run.task_id, run.task_class)]
+        return [check.grade(trace, runner) for check in self.for_run(run.task_id, run.task_class)]
 
     def trace(self, run: Run) -> Trace:
         """The run as the checks see it: its calls with their actions."""

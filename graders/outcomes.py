@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from graders.verdict import Verdict
 from semconv.outcome import Outcome, OutcomeResult, OutcomeSource
-from semconv.run import Run
 
 _PRECEDENCE: tuple[OutcomeSource, ...] = ("judge", "check", "harness", "environment", "human")
 # At one time and of one source the worse statement counts: the same on every machine.
@@ -28,22 +27,30 @@ def _rank(outcome: Outcome) -> tuple[int, int, int, str, str]:
     )
 
 
-def stated_by_checks(run: Run, verdicts: Sequence[Verdict], deciding: frozenset[str] | None = None) -> Outcome | None:
+def outcome_in_force(outcomes: Iterable[Outcome], verdicts: Sequence[Verdict]) -> Outcome | None:
+    """The outcome that counts for a run: of those reported and the one that its checks state."""
+    stated = stated_by_checks(verdicts)
+    return counting([*outcomes, stated] if stated is not None else outcomes)
+
+
+def stated_by_checks(verdicts: Sequence[Verdict]) -> Outcome | None:
     """The outcome that the checks of axis `outcome` state together, None while one of them cannot tell.
 
-    `deciding` names the checks that may; without it, all of that axis. A failed check states its `on_fail`.
+    A failed check states its `on_fail`. A regression case states one only when it gates.
     """
-    own = [v for v in verdicts if v.axis == "outcome" and v.status != "not_applicable"]
-    if deciding is not None:
-        own = [verdict for verdict in own if verdict.check_id in deciding]
+    own = [verdict for verdict in verdicts if verdict.axis == "outcome" and _states(verdict)]
     failed = [verdict for verdict in own if verdict.status == "fail"]
     if failed:
         result = max((verdict.on_fail for verdict in failed), key=list(_SEVERITY).index)  # type: ignore[arg-type]
         reason = "; ".join(f"{verdict.check_id}: {verdict.reason}" for verdict in failed)
-        return Outcome(run.run_id, result, "check", reason, time_ns=run.ended_ns, id=_id_of(failed))  # type: ignore[arg-type]
+        return Outcome("", result, "check", reason, id=_id_of(failed))  # type: ignore[arg-type]
     if not own or any(verdict.status != "pass" for verdict in own):
         return None
-    return Outcome(run.run_id, "pass", "check", time_ns=run.ended_ns, id=_id_of(own))
+    return Outcome("", "pass", "check", id=_id_of(own))
+
+
+def _states(verdict: Verdict) -> bool:
+    return verdict.status != "not_applicable" and (verdict.gate or not verdict.check_id.startswith("case:"))
 
 
 def _id_of(verdicts: Sequence[Verdict]) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-
-from graders.checks.external import Function
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_REGISTERED = "__passhat_check__"
+_MARK = "__passhat_check__"
 
 
 def check(id: str, **keys: Any) -> Callable[[F], F]:
@@ -19,14 +17,13 @@ def check(id: str, **keys: Any) -> Callable[[F], F]:
     """
 
     def mark(function: F) -> F:
-        setattr(function, _REGISTERED, {"id": id, "kind": "python", "function": id, **keys})
+        setattr(function, _MARK, {"id": id, "kind": "python", "function": function, **keys})
         return function
 
     return mark
 
 
-def checks_in(namespace: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Function]]:
-    """The checks that the functions of a module define: as configuration, and the functions by name."""
-    marked = [value for value in namespace.values() if callable(value) and hasattr(value, _REGISTERED)]
-    definitions = [dict(getattr(function, _REGISTERED)) for function in marked]
-    return definitions, {written["function"]: function for written, function in zip(definitions, marked, strict=True)}
+def checks_in(namespace: Mapping[str, Any], source: str = "") -> list[dict[str, Any]]:
+    """The checks that a module's functions define, as configuration. `source` is the module's text."""
+    marked = [value for value in namespace.values() if callable(value) and hasattr(value, _MARK)]
+    return [{**getattr(function, _MARK), **({"source": source} if source else {})} for function in marked]

@@ -11,6 +11,8 @@ from graders.call import CALL_TAGS, Call, EventKind, Place
 from semconv.run import Run
 from semconv.trace_line import TraceLine
 
+_CUT = "truncated"
+
 
 class Trace:
     """The events of one run. `calls` are its tool calls, `events` also the turns of the conversation."""
@@ -18,7 +20,8 @@ class Trace:
     def __init__(self, run: Run, table: ActionTable) -> None:
         self.run = run
         self.open = run.is_open
-        self.lossy = run.lossy
+        # a value that was cut is seen on its own call: no event is missing because of it
+        self.lossy = tuple(loss for loss in run.lossy if loss != _CUT)
         self.events = _events_of(run, table)
         self.calls = [event for event in self.events if event.event == "call"]
         _mark_final(self.events, closed=not self.open)
@@ -121,8 +124,8 @@ def _events_of(run: Run, table: ActionTable) -> list[Call]:
         if said and line.depth == 0:
             last_assistant = line.text
         for kind in _kinds(line, results, last_assistant):
-            place = Place(calls if kind == "call" else -1, turn, last_user, last_assistant, closed=closed)
-            place.order = len(events)
+            place = Place(calls if kind == "call" else -1, turn, last_user, last_assistant)
+            place.order, place.closed, place.cut = len(events), closed, _CUT in run.lossy
             calls += kind == "call"
             events.append(Call(line, kind, place, results.get(id(line)), table))
     return events

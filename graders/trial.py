@@ -61,7 +61,7 @@ def judge(
     age_s: float = float("inf"),
 ) -> TrialResult:
     """The result of one trial. `age_s` is how long ago it ended, for `mature_s`."""
-    result, reason = _result(run, verdicts, outcome, basis, policy, age_s)
+    result, reason = _result(run, verdicts, outcome, _Rules(basis, policy, age_s))
     return TrialResult(
         result=result,
         reason=reason,
@@ -79,14 +79,13 @@ def worst(verdicts: Iterable[Verdict], axis: Axis) -> VerdictStatus | Literal[""
     return next((status for status in _WORST if status in found), "")
 
 
-def _result(
-    run: Run,
-    verdicts: Sequence[Verdict],
-    outcome: Outcome | None,
-    basis: Basis,
-    policy: TrialPolicy,
-    age_s: float,
-) -> tuple[Result, str]:
+class _Rules(Struct, frozen=True):
+    basis: Basis
+    policy: TrialPolicy
+    age_s: float
+
+
+def _result(run: Run, verdicts: Sequence[Verdict], outcome: Outcome | None, rules: _Rules) -> tuple[Result, str]:
     gating = [verdict for verdict in verdicts if verdict.gate]
     failed = [verdict for verdict in gating if verdict.status == "fail"]
     if run.is_open:
@@ -94,7 +93,7 @@ def _result(
     if outcome is not None and outcome.result in ("error", "invalid", "fail"):
         return outcome.result, outcome.reason
     if outcome is None:
-        without = _without_outcome(run, basis, policy, age_s)
+        without = _without_outcome(run, rules)
         if without is not None:
             return without
     if failed:
@@ -109,14 +108,14 @@ def _result(
     return "unknown", NOTHING_JUDGED
 
 
-def _without_outcome(run: Run, basis: Basis, policy: TrialPolicy, age_s: float) -> tuple[Result, str] | None:
+def _without_outcome(run: Run, rules: _Rules) -> tuple[Result, str] | None:
     """Rules 4 to 6: what a missing outcome means by itself, None when the checks decide."""
     if run.closed_by not in ("root", "end") and not run.root_status:
         return "incomplete", "neither a root span nor an end event arrived"
     if run.root_status == "error":
         said = run.root_error_type or run.root_error or "the root span ended in error"
-        return ("error" if is_infrastructure(run.root_error_type, policy.infrastructure_errors) else "fail"), said
-    if basis == "outcome" or policy.without_outcome == "unknown" or age_s < policy.mature_s:
+        return ("error" if is_infrastructure(run.root_error_type, rules.policy.infrastructure_errors) else "fail"), said
+    if rules.basis == "outcome" or rules.policy.without_outcome == "unknown" or rules.age_s < rules.policy.mature_s:
         return "unknown", AWAITING_OUTCOME
     return None
 

@@ -56,7 +56,7 @@ _WRAPPERS = _table(
         ("chroot", "", 1),
         ("runuser", "-u -g", 0),
         ("uv run", "--with --with-editable --with-requirements --python -p --extra --group --only-group --no-group "
-         "--package --project --directory --env-file --index --index-url --config-file --cache-dir", 0),
+         "--package --project --directory --env-file --index --config-file --cache-dir", 0),
         ("uv tool run", "--with --from --python -p", 0),
         ("uvx", "--with --from --python -p", 0),
         ("pipx run", "--spec --python --pip-args", 0),

@@ -5,7 +5,7 @@ Running a program, or a function under a time limit, is the collector's: it pass
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -20,13 +20,21 @@ _STATUSES = ("pass", "fail", "unknown", "not_applicable")
 PROTOCOL = 1
 
 
+Function = Callable[[Run], Any]
+
+
 class External(Struct, frozen=True):
-    """What to run: `function` (`module:name` or a registered name) or `command` (its words), and for how long."""
+    """What to run: `function` (as `module:name`) or `command` (its words), and for how long.
+
+    `call` is the function itself, where it is at hand. `source` is its text: another text is another version.
+    """
 
     id: str
     function: str = ""
     command: tuple[str, ...] = ()
     timeout_s: float = 10.0
+    call: Function | None = None
+    source: str = ""
 
     @classmethod
     def read(cls, spec: Spec) -> External:
@@ -39,15 +47,17 @@ class External(Struct, frozen=True):
             if not words:
                 raise spec.error("command", "is missing")
             return cls(spec.id, "", words, timeout or 10.0)
-        function = spec.text("function")
-        if not function:
-            raise spec.error("function", "is missing")
-        return cls(spec.id, function, (), timeout or 10.0)
+        function, source = spec.get("function"), spec.text("source")
+        if callable(function):
+            name = f"{function.__module__}:{function.__qualname__}"
+            return cls(spec.id, name, (), timeout or 10.0, function, source)
+        if not isinstance(function, str) or not function:
+            raise spec.error("function", "must be module:name")
+        return cls(spec.id, function, (), timeout or 10.0, None, source)
 
 
 # Gets the JSON request, returns the JSON reply. Raises on a time limit, an exit code, a crash: that is `error`.
 Runner = Callable[[External, bytes], bytes]
-Function = Callable[[Run], Any]
 
 
 class CheckFailed(RuntimeError):
@@ -59,22 +69,21 @@ def request_of(check_id: str, run: Run) -> bytes:
     return msgspec.json.encode({"protocol": PROTOCOL, "check": check_id, "run": run})
 
 
-def answer(request: bytes, functions: Mapping[str, Function], name: str) -> bytes:
+def answer(request: bytes, function: Function) -> bytes:
     """The reply of a Python function to a request: what a child process prints."""
     wanted = msgspec.json.decode(request)
     run = msgspec.convert(wanted["run"], Run)
-    finding = finding_of(functions[name](run))
+    finding = finding_of(function(run))
     return msgspec.json.encode({"status": finding.status, "reason": finding.reason, "lines": finding.lines})
 
 
-def judge(external: External, run: Run, functions: Mapping[str, Function], runner: Runner | None) -> Finding:
+def judge(external: External, run: Run, runner: Runner | None) -> Finding:
     """Ask the runner, or, where there is none, call the function here and without a time limit."""
     if runner is not None:
         return finding_of(msgspec.json.decode(runner(external, request_of(external.id, run))))
-    function = functions.get(external.function)
-    if function is None:
+    if external.call is None:
         raise CheckFailed("nothing here can run it")
-    return finding_of(function(run))
+    return finding_of(external.call(run))
 
 
 def finding_of(said: Any) -> Finding:

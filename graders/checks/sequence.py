@@ -107,39 +107,35 @@ class _Search:
         self._fits = fits
         self._nearest_last = nearest_last
         self._budget = Budget()
+        self._swap = False
+        self._sure: dict[Key, list[Marked]] = {}
+        self._unsure: dict[Key, list[Marked]] = {}
+        self._wild: list[Call] = []  # partners of anything: what `same` reads of them is lost
 
     def run(self, events: Picked, partners: Picked, *, swap: bool) -> _Result:
+        """Events with and without a partner. `swap`: the partner is the first of the pair."""
         self._swap = swap
         sure, lost = self._pairs.marked(partners.sure, self._by_partner)
         unsure, lost_too = self._pairs.marked(partners.unsure, self._by_partner)
-        index, doubtful = self._buckets(sure), self._buckets(unsure)
-        wild = [*lost, *lost_too]  # partners of anything
+        self._sure, self._unsure = self._buckets(sure), self._buckets(unsure)
+        self._wild = [*lost, *lost_too]
         result = _Result()
         certain = {id(event) for event in events.sure}
         marked, unmarked = self._pairs.marked(events.all, self._by_event)
         result.doubt += unmarked
         for event in marked:
-            self._judge(event, index, doubtful, wild, result, sure=id(event.event) in certain)
+            self._judge(event, result, sure=id(event.event) in certain)
         return result
 
-    def _judge(
-        self,
-        event: Marked,
-        index: dict[Key, list[Marked]],
-        doubtful: dict[Key, list[Marked]],
-        wild: list[Call],
-        result: _Result,
-        *,
-        sure: bool,
-    ) -> None:
-        found, maybe = self._partner(event, index.get(self._pairs.bucket(event), []))
+    def _judge(self, event: Marked, result: _Result, *, sure: bool) -> None:
+        found, maybe = self._partner(event, self._sure.get(self._pairs.bucket(event), []))
         if found is not None:
             result.partner_of[id(event.event)] = found
             return
         if not maybe:
-            partner, maybe = self._partner(event, doubtful.get(self._pairs.bucket(event), []))
+            partner, maybe = self._partner(event, self._unsure.get(self._pairs.bucket(event), []))
             maybe = maybe or partner is not None
-        maybe = maybe or any(self._fits(partner, event.event) for partner in wild)
+        maybe = maybe or any(self._fits(partner, event.event) for partner in self._wild)
         if maybe or not sure:
             result.doubt.append(event.event)
         else:

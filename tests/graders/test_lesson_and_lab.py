@@ -117,7 +117,7 @@ def test_the_lab(
 ) -> None:
     run = transcript(name, calls, answer)
     verdicts = LAB.grade(run)
-    stated = stated_by_checks(run, verdicts)
+    stated = stated_by_checks(verdicts)
     result = judge(run, verdicts, stated, "outcome", LAB.policy)
     assert (result.trajectory, result.calls, result.outcome) == (trajectory, calls_status, outcome)
     assert result.result == ("pass" if name == "A" else "fail")
