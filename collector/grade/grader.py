@@ -1,0 +1,140 @@
+"""Units → gradings: assemble, grade, judge. Everything it needs to know comes in; nothing is written here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from collector.assemble import Assembly, Policy, assemble
+from collector.grade.due import SECOND_NS
+from collector.store.records import Grading, Unit
+from graders.checkset import CheckSet
+from graders.outcomes import outcome_in_force
+from graders.trial import Basis, judge
+from graders.verdict import Verdict
+from semconv.facts import NORMALISER_VERSION
+from semconv.outcome import Outcome
+from semconv.run import ClosedBy, Run
+
+Task = tuple[str, str, str]  # project, task_id, task_version
+
+
+class Assembled(Struct):
+    """A unit as read and its runs, each with its verdicts and every outcome known of it."""
+
+    unit: Unit
+    closed_by: ClosedBy
+    assembly: Assembly
+    verdicts: list[list[Verdict]]
+    outcomes: list[list[Outcome]]
+
+    def with_outcomes(self) -> set[Task]:
+        """The tasks of this unit's runs that have an outcome: they put their task on basis `outcome`."""
+        runs = zip(self.assembly.runs, self.outcomes, self.verdicts, strict=True)
+        return {task_of(run) for run, outcomes, verdicts in runs if outcome_in_force(outcomes, verdicts) is not None}
+
+
+class Snapshot(Struct, frozen=True):
+    """What one grading of a unit rests on: the unit as read at `now_ns`, and how many inputs it had."""
+
+    unit: Unit
+    inputs: int
+    outcome_tasks: set[Task]
+    now_ns: int
+
+
+class Grader:
+    """The checks and the policies in force, applied."""
+
+    def __init__(self, checks: CheckSet, assembly: Policy, epoch: int) -> None:
+        self.checks = checks
+        self.epoch = epoch
+        self._assembly = assembly
+
+    def assembled(self, unit: Unit, closed_by: ClosedBy) -> Assembled:
+        """The runs of a unit with their verdicts; outcomes stored from elsewhere are added by the loop."""
+        assembly = assemble(unit.facts, closed_by=closed_by, policy=self._assembly)
+        return Assembled(
+            unit=unit,
+            closed_by=closed_by,
+            assembly=assembly,
+            verdicts=[self.checks.grade(run) for run in assembly.runs],
+            outcomes=[list(run.outcomes) for run in assembly.runs],
+        )
+
+    def gradings(self, one: Assembled, outcome_tasks: set[Task], now_ns: int) -> list[Grading]:
+        """One grading per run of the unit, and a withdrawal for each run it no longer has.
+
+        `now_ns`: the store's clock before the unit was read.
+        """
+        runs = one.assembly.runs
+        # Telemetry is an input itself; outcomes from elsewhere count beside it.
+        sent = sum(len(known) - len(run.outcomes) for run, known in zip(runs, one.outcomes, strict=True))
+        snapshot = Snapshot(one.unit, len(one.unit.facts) + sent, outcome_tasks, now_ns)
+        made = [
+            self._grading(run, verdicts, outcomes, snapshot)
+            for run, verdicts, outcomes in zip(runs, one.verdicts, one.outcomes, strict=True)
+        ]
+        kept = {run.run_id for run in runs}
+        gone = [row.run_id for row in one.unit.runs if row.alive and row.run_id not in kept]
+        return [*made, *(self._withdrawal(run_id, snapshot) for run_id in gone)]
+
+    def _grading(self, run: Run, verdicts: list[Verdict], outcomes: list[Outcome], snapshot: Snapshot) -> Grading:
+        basis: Basis = "outcome" if task_of(run) in snapshot.outcome_tasks else "trajectory"
+        outcome = outcome_in_force(outcomes, verdicts)
+        age_s = max(0.0, (snapshot.now_ns - run.ended_ns) / SECOND_NS)
+        return Grading(
+            run=run,
+            verdicts=tuple(verdicts),
+            trial=judge(run, verdicts, outcome, basis, self.checks.policy, age_s),
+            basis=basis,
+            checks_version=self.checks.version_for(run),
+            epoch=self.epoch,
+            inputs=snapshot.inputs,
+            input_digest=digest_of(snapshot.unit, run, outcomes, basis),
+            outcomes=tuple(outcomes),
+            actions=self._actions(run),
+            members=snapshot.unit.members,
+            as_of_ns=snapshot.now_ns,
+        )
+
+    def _actions(self, run: Run) -> dict[int, tuple[str, ...]]:
+        """The kinds of action of each call, by its line number."""
+        calls = self.checks.trace(run).calls
+        return {call.n: tuple(dict.fromkeys(action.kind for action in call.actions)) for call in calls if call.actions}
+
+    def _withdrawal(self, run_id: str, snapshot: Snapshot) -> Grading:
+        """It was a run when less was known; its spans now belong to another."""
+        unit = snapshot.unit
+        run = Run(project=unit.project, run_id=run_id, lines=(), closed_by="root", trace_ids=unit.trace_ids)
+        return Grading(
+            run=run,
+            verdicts=(),
+            trial=judge(run, [], None, "trajectory", self.checks.policy),
+            basis="trajectory",
+            checks_version="",
+            epoch=self.epoch,
+            inputs=snapshot.inputs,
+            input_digest="withdrawn",
+            alive=False,
+            members=unit.members,
+            as_of_ns=snapshot.now_ns,
+        )
+
+
+def task_of(run: Run) -> Task:
+    return (run.project, run.task_id, run.task_version)
+
+
+def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str) -> str:
+    """What went into a grading: equal digest, nothing to write. Not the lines: a price table must not regrade."""
+    parts: Iterable[str] = (
+        *sorted(facts.content_hash for facts in unit.facts),
+        *sorted(repr(outcome) for outcome in outcomes),
+        f"normaliser {NORMALISER_VERSION}",
+        f"closed {run.closed_by}",
+        f"basis {basis}",
+    )
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,233 @@
+"""The due-run loop: which units are due is read from the store, so any collector may have received any span."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+
+from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
+from collector.grade.grader import Assembled, Grader, Task, task_of
+from collector.metrics import Metrics
+from collector.store.records import Grading, Unit
+from collector.store.store import Store
+from semconv.run import ClosedBy
+
+log = logging.getLogger("passhat.grade")
+
+UnitKey = tuple[str, str]  # project, unit
+OVERLAP_NS = 60 * SECOND_NS  # insert order is not time order: now and then look again at the last minute,
+SHORT_OVERLAP_NS = 2 * SECOND_NS  # and each time at the last two seconds
+SWEEP_NS = 10 * SECOND_NS
+POLL_S = 1.0  # another collector may have stored something
+BATCH_UNITS = 200
+
+
+class GradeLoop:
+    """One thread that tails arrivals, keeps due times and grades what is due.
+
+    It holds nothing that the store does not: at start it reads arrivals back as far as `max_age_s` and goes on.
+    """
+
+    def __init__(self, store: Store, grader: Grader, policy: DuePolicy, metrics: Metrics) -> None:
+        self._store = store
+        self._grader = grader
+        self._policy = policy
+        self._metrics = metrics
+        self._units: dict[UnitKey, UnitState] = {}
+        self._pending: set[UnitKey] = set()
+        self._read_to_ns = 0
+        self._swept_ns = 0
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="grade", daemon=True)
+        self.healthy = True
+        self.last_error = ""
+        self.paused = False
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        self._stop.set()
+        self._wake.set()
+        self._thread.join(timeout_s)
+
+    def wake(self) -> None:
+        """Something was stored: look now instead of at the next poll."""
+        self._wake.set()
+
+    @property
+    def waiting(self) -> int:
+        """Units with something not yet graded closed."""
+        return len(self._pending)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                wait_s = POLL_S if self.paused else self.step()
+                self.healthy, self.last_error = True, ""
+            except Exception as error:  # the store may be away for hours; what is due stays due
+                self.healthy, self.last_error = False, str(error)[:500]
+                self._metrics.grade_errors.labels(type(error).__name__).inc()
+                log.warning("grading failed, retried: %s", self.last_error, exc_info=True)
+                wait_s = POLL_S
+            self._wake.wait(wait_s)
+            self._wake.clear()
+
+    def step(self) -> float:
+        """Take in arrivals, grade what is due; the seconds until something is next."""
+        now_ns = self._store.now_ns()
+        self._tail(now_ns)
+        due = self._due(now_ns)
+        self._metrics.open_units.set(self.waiting)
+        for start in range(0, len(due), BATCH_UNITS):
+            self._grade(due[start : start + BATCH_UNITS], now_ns)
+            if self._stop.is_set():
+                break
+        return 0.0 if due else self._until_next(now_ns)
+
+    def _tail(self, now_ns: int) -> None:
+        """Take in what was stored since the last look."""
+        since = max(0, self._since(now_ns))
+        # At start: what an earlier process graded is not graded again.
+        graded = {} if self._read_to_ns else self._store.graded_since(since)
+        for arrival in self._store.arrivals_since(since):
+            key = (arrival.project, arrival.unit)
+            state = self._units.get(key)
+            if state is None:
+                state = UnitState(arrival.first_stored_ns, arrival.last_stored_ns, graded_ns=graded.get(key, -1))
+                self._units[key] = state
+            state.arrive(arrival.first_stored_ns, arrival.last_stored_ns, rooted=arrival.root, ended=arrival.run_end)
+            self._read_to_ns = max(self._read_to_ns, arrival.last_stored_ns)
+            self._enlist(key, state)
+        for project, unit, stored_ns in self._store.touched_since(since):
+            self._touch((project, unit), stored_ns)
+
+    def _since(self, now_ns: int) -> int:
+        if not self._read_to_ns:
+            return now_ns - int(self._policy.max_age_s * SECOND_NS)
+        if now_ns - self._swept_ns < SWEEP_NS:
+            return self._read_to_ns - SHORT_OVERLAP_NS
+        self._swept_ns = now_ns
+        self._forget(now_ns - 2 * OVERLAP_NS)
+        return self._read_to_ns - OVERLAP_NS
+
+    def _forget(self, before_ns: int) -> None:
+        """Drop settled units that no overlap can bring back as new."""
+        old = [key for key, state in self._units.items() if state.settled and state.last_stored_ns < before_ns]
+        for key in old:
+            del self._units[key]
+
+    def _enlist(self, key: UnitKey, state: UnitState) -> None:
+        if not state.settled:
+            self._pending.add(key)
+
+    def _touch(self, key: UnitKey, stored_ns: int) -> None:
+        """An outcome arrived for a unit, or its task changed basis: judge it again though no span is new."""
+        state = self._units.get(key)
+        if state is None:
+            state = self._units[key] = UnitState(stored_ns, stored_ns, rooted=True, graded_ns=stored_ns)
+        if stored_ns > state.judged_ns:
+            state.touched_ns = max(state.touched_ns, stored_ns)
+            self._enlist(key, state)
+
+    def _due(self, now_ns: int) -> list[tuple[UnitKey, ClosedBy]]:
+        due: list[tuple[UnitKey, ClosedBy]] = []
+        for key in self._pending:
+            state = self._units[key]
+            at_ns, closed_by = closes_at(state, self._policy)
+            if at_ns <= now_ns:
+                due.append((key, closed_by))
+            elif looks_at(state) <= now_ns:
+                due.append((key, ""))
+        return due
+
+    def _until_next(self, now_ns: int) -> float:
+        states = [self._units[key] for key in self._pending]
+        nearest = min((min(closes_at(s, self._policy)[0], looks_at(s)) for s in states), default=NEVER_NS)
+        return min(POLL_S, max(0.01, (nearest - now_ns) / 1e9))
+
+    def _grade(self, due: list[tuple[UnitKey, ClosedBy]], now_ns: int) -> None:
+        """Grade a batch: what several due keys have joined is one unit, graded once."""
+        units = self._store.read_units([key for key, _ in due])
+        seen: dict[tuple[str, ...], None] = {}
+        taken: list[tuple[list[UnitKey], Assembled]] = []
+        for key, closed_by in due:
+            unit = units[key]
+            if unit.members in seen:
+                continue
+            seen[unit.members] = None
+            keys = [(unit.project, member) for member in unit.members]
+            one = self._assembled(unit, self._joined(keys, closed_by, now_ns))
+            if one is not None:
+                taken.append((keys, one))
+            elif (state := self._units.get(key)) is not None:
+                state.fail(now_ns)
+        self._write([one for _, one in taken], now_ns)
+        for keys, one in taken:
+            self._mark(keys, one, now_ns)
+
+    def _joined(self, keys: list[UnitKey], closed_by: ClosedBy, now_ns: int) -> ClosedBy:
+        """A joined unit is closed only when each of its traces is."""
+        for key in keys:
+            state = self._units.get(key)
+            if state is not None and key in self._pending and closes_at(state, self._policy)[0] > now_ns:
+                return ""
+        return closed_by
+
+    def _assembled(self, unit: Unit, closed_by: ClosedBy) -> Assembled | None:
+        """The unit's runs and verdicts; a unit that breaks us costs itself, never the others."""
+        try:
+            one = self._grader.assembled(unit, closed_by)
+        except Exception as error:
+            self._metrics.grade_errors.labels(type(error).__name__).inc()
+            log.exception("cannot grade %s of project %s", unit.members[0], unit.project)
+            return None
+        if one.assembly.not_a_run and closed_by:
+            self._metrics.not_a_run.inc()
+        return one
+
+    def _write(self, taken: list[Assembled], now_ns: int) -> None:
+        self._add_stored_outcomes(taken)
+        tasks = {task_of(run) for one in taken for run in one.assembly.runs}
+        known = self._store.tasks_with_outcomes(tasks)
+        found = set().union(*(one.with_outcomes() for one in taken)) if taken else set()
+        gradings: list[Grading] = []
+        for one in taken:
+            made = self._grader.gradings(one, known | found, now_ns)
+            before = {
+                row.run_id: row.input_digest for row in one.unit.runs if row.alive and row.epoch == self._grader.epoch
+            }
+            gradings.extend(g for g in made if before.get(g.run.run_id) != g.input_digest)
+        written = self._store.write_gradings(gradings)
+        for grading in written:
+            self._metrics.graded.labels(grading.trial.result).inc()
+        self._rejudge(found - known)
+
+    def _add_stored_outcomes(self, taken: list[Assembled]) -> None:
+        """Outcomes that came over the API, or for other runs of the unit, beside those the telemetry carries."""
+        wanted = {(one.unit.project, run.run_id) for one in taken for run in one.assembly.runs}
+        stored = self._store.outcomes_of(wanted)
+        for one in taken:
+            for run, outcomes in zip(one.assembly.runs, one.outcomes, strict=True):
+                outcomes.extend(stored.get((one.unit.project, run.run_id), ()))
+
+    def _rejudge(self, tasks: Iterable[Task]) -> None:
+        """A task's first outcome: its runs without one were judged by trajectory and now await an outcome."""
+        for project, task_id, task_version in tasks:
+            units = self._store.units_of_task(project, task_id, task_version)
+            self._store.touch([(project, unit) for unit in units])
+
+    def _mark(self, keys: list[UnitKey], one: Assembled, now_ns: int) -> None:
+        """Remember what was graded: closed as far as it was stored then, or merely looked at."""
+        for key in keys:
+            state = self._units.get(key)
+            if state is None:
+                continue
+            state.looked_ns, state.looks, state.failures = now_ns, state.looks + 1, 0
+            if one.closed_by:
+                due_ns = max(closes_at(state, self._policy)[0], state.touched_ns)
+                self._metrics.verdict_seconds.observe(max(0.0, (self._store.now_ns() - due_ns) / SECOND_NS))
+                state.graded_ns, state.judged_ns, state.touched_ns = state.last_stored_ns, now_ns, 0
+                self._pending.discard(key)

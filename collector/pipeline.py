@@ -1,0 +1,122 @@
+"""The way of the data, on one page.
+
+    OTLP ──receive──▶ spool ──drain──▶ store (spans, logs)          acknowledged once the spool is durable
+                                          │
+                                     due units (read from the store)
+                                          ▼
+                        assemble ──▶ grade ──▶ store (trace lines, runs, verdicts)
+                                          ▼
+                            queries/views ──▶ API · commands · page
+
+Each stage is a callable or one thread; nothing between two stages is kept only in memory.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from collector.config import Config
+from collector.grade.grader import Grader
+from collector.grade.loop import GradeLoop
+from collector.listen import WebServer, bind
+from collector.metrics import Metrics
+from collector.normalise.drain import Drain
+from collector.receive.grpc import GrpcServer
+from collector.receive.http import http_app
+from collector.receive.otlp import Receiver
+from collector.rules import (
+    assembly_policy_of,
+    checks_of,
+    definitions_of,
+    due_policy_of,
+    limits_of,
+    store_policy_of,
+    words_of,
+)
+from collector.serve.app import web_app
+from collector.spool import Spool
+from collector.store.store import Store
+
+
+class Addresses(Struct, frozen=True):
+    """Where a collector listens, `host:port` each."""
+
+    grpc: str
+    http: str
+    web: str
+
+
+class Collector:
+    """Everything `passhat serve` runs: made, started, stopped. One per data directory."""
+
+    def __init__(self, config: Config, metrics: Metrics | None = None) -> None:
+        self.config = config
+        self.metrics = metrics or Metrics()
+        self._closing = ExitStack()  # undone in reverse: listeners first, the store last
+        with ExitStack() as opened:
+            self._build(opened)
+            self._closing = opened.pop_all()
+
+    def _build(self, opened: ExitStack) -> None:
+        config, metrics = self.config, self.metrics
+        words, checks, limits = words_of(config), checks_of(config), limits_of(config)
+        config.data.mkdir(parents=True, exist_ok=True)
+
+        self.store = Store.open(config.store, config.data)
+        opened.callback(self.store.close)
+        self.store.set_policy(**store_policy_of(config))
+        epoch = self.store.register_checks(checks.digest, definitions_of(config))
+
+        self.spool = Spool(
+            config.data / "spool.sqlite",
+            durability=config.spool.durability,
+            max_bytes=config.spool.max_bytes,
+            min_free_bytes=config.spool.min_free_bytes,
+        )
+        opened.callback(self.spool.close)
+
+        self.receiver = Receiver(self.spool, metrics, limits)
+        grader = Grader(checks, assembly_policy_of(config), epoch)
+        self.loop = GradeLoop(self.store, grader, due_policy_of(config), metrics)
+        self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)
+
+        listen = config.listen
+        self._grpc = GrpcServer(self.receiver, listen.grpc)
+        self._http = WebServer(http_app(self.receiver), bind(listen.http, "listen.http"))
+        self._web = WebServer(web_app(self.store, self.status, config, metrics), bind(listen.web, "listen.web"))
+
+    def start(self) -> Addresses:
+        """Replay what the spool still holds, then accept. Returns once all three listeners do."""
+        self.started_at = time.time()
+        for stage in (self.loop, self.drain, self._web, self._http):
+            stage.start()
+            self._closing.callback(stage.stop)
+        port = self._grpc.start()
+        self._closing.callback(self._grpc.stop)
+        host = self.config.listen.grpc.rpartition(":")[0]
+        return Addresses(grpc=f"{host}:{port}", http=self._http.address, web=self._web.address)
+
+    def stop(self) -> None:
+        """Accept no more, answer what is in flight, store what is spooled as far as ten seconds allow."""
+        self._closing.close()
+
+    def status(self) -> dict[str, Any]:
+        """What the stages are doing, for `/api/v1/status` and `/readyz`."""
+        spool = self.spool.stats()
+        self.metrics.spool_bytes.set(spool.bytes)
+        self.metrics.spool_entries.set(spool.entries)
+        oldest_s = time.time() - spool.oldest_received_ns / 1e9 if spool.oldest_received_ns else 0.0
+        stages = {"spool": spool.broken, "store": self.drain.last_error, "grade": self.loop.last_error}
+        return {
+            "ready": not spool.broken,
+            "health": "degraded" if any(stages.values()) else "ok",
+            "problems": [{"stage": stage, "error": error} for stage, error in stages.items() if error],
+            "uptime_s": round(time.time() - self.started_at, 1),
+            "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(max(0.0, oldest_s), 3)},
+            "lag": {"units_waiting": self.loop.waiting},
+            "clients": [to_builtins(client) for client in self.receiver.clients.seen()],
+        }

@@ -1,0 +1,115 @@
+"""The configuration as each stage takes it: words to normalise with, checks and policy to grade with, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+from collector.assemble import Policy
+from collector.config import Config
+from collector.errors import UsageError
+from collector.grade.due import DuePolicy
+from collector.receive.limits import Limits
+from graders.checkset import CheckSet
+from graders.errors import CheckError
+from graders.trial import TrialPolicy
+from semconv.dialect import DialectError
+from semconv.words import Words
+
+
+def words_of(config: Config) -> Words:
+    """The vocabulary: the contract's attributes, the user's, and the dialects. Raises UsageError naming the file."""
+    runs, dialects = config.runs, []
+    for path in config.dialects:
+        dialect = read_yaml(path)
+        try:
+            Words(dialects=[dialect])
+        except DialectError as error:
+            raise UsageError(f"{path}: {error}", hint="docs/dialects.md has the form of a dialect") from None
+        dialects.append(dialect)
+    return Words(
+        task=runs.task,
+        task_class=runs.task_class,
+        group_by=runs.group_by,
+        outcome_events=config.trials.outcome_events,
+        dialects=dialects,
+    )
+
+
+def checks_of(config: Config) -> CheckSet:
+    """The checks in force, regression cases included. Raises UsageError with the line of the check at fault."""
+    cases = [case for _, case in cases_of(config.cases)]
+    try:
+        return CheckSet.compile(config.checks, config.tags, config.actions, trial_policy_of(config), cases)
+    except CheckError as error:
+        raise UsageError(f"{_where(config, error)}{error}", hint="docs/checks.md has every kind and key") from None
+
+
+def definitions_of(config: Config) -> str:
+    """What the checks in force were compiled from, as the register of checks keeps it."""
+    cases = [case for _, case in cases_of(config.cases)]
+    parts = {"checks": config.checks, "tags": config.tags, "actions": config.actions, "cases": cases}
+    return orjson.dumps(parts, default=str).decode()
+
+
+def cases_of(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The regression cases of a folder by file, in order of their names."""
+    for path in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
+        yield path, {"id": path.stem, **read_yaml(path)}
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML file that must be a map. Raises UsageError naming file and line."""
+    try:
+        read = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise UsageError(f"{path}{f':{mark.line + 1}' if mark else ''}: not YAML: {error}") from None
+    if not isinstance(read, dict):
+        raise UsageError(f"{path}: must be a map of keys")
+    return read
+
+
+def trial_policy_of(config: Config) -> TrialPolicy:
+    trials = config.trials
+    return TrialPolicy(
+        without_outcome=trials.without_outcome,
+        mature_s=trials.mature_s,
+        outcome_events=trials.outcome_events,
+        infrastructure_errors=trials.infrastructure_errors,
+    )
+
+
+def store_policy_of(config: Config) -> dict[str, str]:
+    """What every collector and every query must agree on, as the store's `policy` table keeps it."""
+    trials = config.trials
+    return {"errors": trials.errors, "incomplete": trials.incomplete, "retries": trials.retries}
+
+
+def due_policy_of(config: Config) -> DuePolicy:
+    return DuePolicy(config.runs.settle_s, config.runs.idle_s, config.runs.max_age_s)
+
+
+def assembly_policy_of(config: Config) -> Policy:
+    return Policy(group_by=config.runs.group_by or "", outcome_events=frozenset(config.trials.outcome_events))
+
+
+def limits_of(config: Config) -> Limits:
+    """The receiver's limits: the configuration has the same names."""
+    return Limits(**config.limits.model_dump())
+
+
+def _where(config: Config, error: CheckError) -> str:
+    """`passhat.yaml:12: ` for the check that is at fault, when the file names it."""
+    for index, check in enumerate(config.checks or ()):
+        if check.get("id") == error.check_id:
+            path = ("checks", index, error.key) if error.key in check else ("checks", index)
+            found = config.where(*path) or config.where("checks", index)
+            return f"{found}: " if found else ""
+    return ""
