@@ -123,12 +123,13 @@ def _is_second_report(known: Execution, other: Execution) -> bool:
 
 def _paired_with_logs(executions: Sequence[Execution]) -> list[Execution]:
     """Log records that name no id, put to the spans of the same call: same tool and arguments, in order."""
+    nameless = any(execution.is_log and not execution.call_id for execution in executions)
+    if not nameless:
+        return list(executions)
     spans: dict[tuple[Scope, str, str], deque[Execution]] = {}
     for execution in executions:
         if not execution.is_log:
             spans.setdefault(_content(execution), deque()).append(execution)
-    if not spans:
-        return list(executions)
     kept: list[Execution] = []
     for execution in executions:
         same = spans.get(_content(execution)) if execution.is_log and not execution.call_id else None

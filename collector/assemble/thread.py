@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from collector.assemble.scopes import Scope
 from collector.assemble.values import canonical
 from semconv.facts import Message
+
+Keys: TypeAlias = list[tuple[str, ...]]
 
 
 class Thread:
@@ -34,73 +37,80 @@ class Thread:
 
     def begin(self, scope: Scope, heard: tuple[Message, ...], start: int) -> list[Message]:
         """Begin with `heard`, of which what comes before `start` was said in earlier runs."""
-        self._remember(heard)
+        self._remember(map(_keys, heard))
         self._heard[scope] = (heard, self._length)
         return list(heard[start:])
 
     def hear(self, scope: Scope, heard: tuple[Message, ...]) -> list[Message]:
         """The messages of `heard` that are new; all of them are known from now on."""
         before, at = self._heard.get(scope, ((), 0))
-        if before and heard[: len(before)] == before:
-            new = self._grown(scope, heard[len(before) :], at)
-        else:
-            new = self._laid_along(heard)
-        self._remember(new)
+        is_grown = bool(before) and heard[: len(before)] == before
+        rest = heard[len(before) :] if is_grown else heard
+        keys = [_keys(message) for message in rest]
+        numbers = self._grown(scope, rest, keys, at) if is_grown else self._laid_along(rest, keys)
+        self._remember(keys[number] for number in numbers)
         self._heard[scope] = (heard, self._length)
+        new = [rest[number] for number in numbers]
         return [self._translated(message) for message in new] if self._aliases else new
 
     def say(self, scope: Scope, said: tuple[Message, ...]) -> None:
-        self._remember(said)
+        self._remember(map(_keys, said))
         self._said[scope] = said
 
     def knows(self, message: Message) -> bool:
         keys = _keys(message)
         return bool(keys) and all(key in self._places for key in keys)
 
-    def _grown(self, scope: Scope, rest: tuple[Message, ...], at: int) -> list[Message]:
-        """What is new where a request repeats the one before and goes on.
+    def _grown(self, scope: Scope, rest: Sequence[Message], keys: Sequence[Keys], at: int) -> Iterable[int]:
+        """Which of `rest` is new, where a request repeats the one before and goes on with `rest`.
 
         It goes on with the answer to that one: told in other words or with other call ids, it is the same answer.
         """
-        matched, last, _ = self._lay_along(rest, at)
+        matched, last, _ = self._lay_along(keys, at)
         answer = 0
         while answer < len(rest) and rest[answer].role == "assistant":
             answer += 1
         said = self._said.get(scope, ())
-        if said and not any(number in matched for number in range(answer)):
+        if said and answer and not any(number in matched for number in range(answer)):
             repeated = [part.call_id for message in rest[:answer] for part in message.parts if part.kind == "tool_call"]
             known = [part.call_id for message in said for part in message.parts if part.kind == "tool_call"]
             self._aliases.update(zip(repeated, known, strict=False))
             last = max(last, answer - 1)
-        return list(rest[last + 1 :])
+        return range(last + 1, len(rest))
 
-    def _laid_along(self, heard: tuple[Message, ...]) -> list[Message]:
-        """What is new in a request that does not simply repeat the one before."""
-        matched, last, position = self._lay_along(heard, 0)
+    def _laid_along(self, heard: Sequence[Message], keys: Sequence[Keys]) -> Iterable[int]:
+        """Which is new in a request that does not simply repeat the one before.
+
+        Where it does not go on from the end of the thread, either it brings only what is new, and may say "yes"
+        twice and mean it; or it is a conversation of its own, with its instructions or earlier answers, and repeats
+        what is known.
+        """
+        matched, last, position = self._lay_along(keys, 0)
         if position > self._tail or (matched and position == self._length):
-            skipped = enumerate(heard[:last])
-            instructions = [one for number, one in skipped if one.role == "system" and number not in matched]
-            return [*instructions, *heard[last + 1 :]]
-        return _unknown(heard, matched)
+            instructions = [n for n in range(last) if heard[n].role == "system" and n not in matched]
+            return [*instructions, *range(last + 1, len(heard))]
+        if all(message.role in ("user", "tool") for message in heard):
+            return range(len(heard))
+        return [n for n in range(len(heard)) if n not in matched]
 
-    def _lay_along(self, messages: Sequence[Message], position: int) -> tuple[set[int], int, int]:
+    def _lay_along(self, keys: Sequence[Keys], position: int) -> tuple[set[int], int, int]:
         """Which messages occur in the thread in this order, the last of them, and the position after it."""
         matched: set[int] = set()
         last = -1
-        for number, message in enumerate(messages):
-            for key in _keys(message):
+        for number, keys_of_one in enumerate(keys):
+            for key in keys_of_one:
                 places = self._places.get(key)
-                at = bisect_left(places, position) if places else 0
-                if places and at < len(places):
-                    position = places[at] + 1
-                    matched.add(number)
-                    last = number
+                if not places or places[-1] < position:
+                    continue
+                position = places[bisect_left(places, position)] + 1
+                matched.add(number)
+                last = number
         return matched, last, position
 
-    def _remember(self, messages: Iterable[Message]) -> None:
+    def _remember(self, keys: Iterable[Keys]) -> None:
         start = self._length
-        for message in messages:
-            for key in _keys(message):
+        for keys_of_one in keys:
+            for key in keys_of_one:
                 self._places.setdefault(key, []).append(self._length)
                 self._length += 1
         if self._length > start:
@@ -114,20 +124,9 @@ class Thread:
         return replace(message, parts=parts) if parts != message.parts else message
 
 
-def _unknown(messages: Sequence[Message], matched: set[int]) -> list[Message]:
-    """New messages where the request does not continue the thread.
-
-    A harness that sends only what is new may say "yes" twice and mean it; a conversation of its own, which brings
-    its system prompt or earlier answers along, repeats what is known.
-    """
-    if all(message.role in ("user", "tool") for message in messages):
-        return list(messages)
-    return [message for number, message in enumerate(messages) if number not in matched]
-
-
-def _keys(message: Message) -> list[tuple[str, ...]]:
+def _keys(message: Message) -> Keys:
     """What makes the parts of a message the same said again. Ids where there are any."""
-    keys: list[tuple[str, ...]] = []
+    keys: Keys = []
     text = text_of(message).strip()
     if text:
         keys.append((message.role, text))
@@ -154,8 +153,11 @@ def without_answer(heard: tuple[Message, ...], said: tuple[Message, ...]) -> tup
 
 def text_of(message: Message) -> str:
     """The text of a message."""
-    texts = [part.text for part in message.parts if part.kind == "text" and part.text.strip()]
-    return "\n".join(texts)
+    parts = message.parts
+    if len(parts) == 1:
+        only = parts[0]
+        return only.text if only.kind == "text" and only.text.strip() else ""
+    return "\n".join([part.text for part in parts if part.kind == "text" and part.text.strip()])
 
 
 def is_answer(message: Message) -> bool:
