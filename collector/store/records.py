@@ -76,7 +76,7 @@ class Grading(Struct, frozen=True):
     `inputs` counts the distinct spans, logs and outcomes it was built from, `epoch` is the checks' registration:
     together they order revisions, whoever graded first. `outcomes` are all that counted towards the result.
     `actions` holds the action kinds of a call by line number. `members` are those of the unit it was assembled from
-    (the run's traces when empty). `alive=False` withdraws the run.
+    (the run's traces when empty), `as_of_ns` the store's clock when that was read. `alive=False` withdraws the run.
     """
 
     run: Run
@@ -91,6 +91,7 @@ class Grading(Struct, frozen=True):
     alive: bool = True
     actions: Mapping[int, tuple[str, ...]] = {}
     members: tuple[str, ...] = ()
+    as_of_ns: int = 0
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -92,6 +92,15 @@ class Store:
         """Units to judge again although nothing of theirs arrived: project, unit, ns of the store's clock."""
         return self._reader.touched_since(since_ns)
 
+    def graded_since(self, since_ns: int) -> dict[Key, int]:
+        """When the (project, unit) of runs graded closed since then were read, by the store's clock: what a
+        collector that starts again need not grade again.
+        """
+        sql = """SELECT project, arrayJoin(units) AS unit, max(as_of_ns) FROM runs FINAL
+            WHERE NOT open AND as_of_ns > 0 AND graded_at >= fromUnixTimestamp64Nano({since:Int64})
+            GROUP BY project, unit"""
+        return {(project, unit): at for project, unit, at in self._reader.rows(sql, since=since_ns)}
+
     def read_units(self, units: Sequence[Key]) -> dict[Key, Unit]:
         """Everything known of the connected set each (project, unit) is in."""
         return self._reader.read_units(units) if units else {}
@@ -140,7 +149,7 @@ class Store:
         """Epoch and digest of the newest registered checks; (0, '') before the first."""
         return self._checks.in_force()
 
-    def set_policy(self, values: Mapping[str, str]) -> None:
+    def set_policy(self, **values: str) -> None:
         """Policies of trials and SLOs by name (see the table `policy`), for every collector and query."""
         self._checks.set_policy(values)
 
