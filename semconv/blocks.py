@@ -99,14 +99,15 @@ def _from_map(value: dict[str, Any]) -> Found:
         text = _text_blocks(content)
         inner = result(text) if text is not None else content
         return Found(inner, value.get("isError") is True or value.get("is_error") is True)
-    if "stdout" in value and "stderr" in value and isinstance(value["stdout"], str):  # a coding agent's shell
-        said = [text for text in (value["stdout"], value["stderr"]) if isinstance(text, str) and text]
+    if "interrupted" in value and isinstance(value.get("stdout"), str):  # Claude Code's shell
+        said = [text for text in (value["stdout"], value.get("stderr")) if isinstance(text, str) and text]
         return Found("\n".join(said))
     file = value.get("file")
     if value.get("type") == "text" and isinstance(file, dict) and isinstance(file.get("content"), str):
-        return Found(file["content"])  # a coding agent's file read
-    if value.keys() == {"type", "value"} and value["type"] in _VERCEL:
-        return Found(result(value["value"]), str(value["type"]).startswith(("error", "execution-denied")))
+        return Found(file["content"])  # and its file read
+    kind = value.get("type")
+    if isinstance(kind, str) and kind in _VERCEL and value.keys() == {"type", "value"}:
+        return Found(result(value["value"]), kind.startswith(("error", "execution-denied")))
     return Found(value)
 
 

@@ -18,7 +18,7 @@ from semconv.trace_line import InputState
 from semconv.values import JsonValue, Value
 
 MAX_DEPTH: Final = 64  # deeper JSON stays text: records are encoded again by code that recurses
-MAX_LITERAL: Final = 32_768  # characters of a Python literal worth handing to ast
+MAX_LITERAL: Final = 131_072  # characters of a Python literal worth handing to ast
 MAX_LAYERS: Final = 3  # JSON in JSON in JSON
 
 _UNDECODED: Final = object()
@@ -117,7 +117,8 @@ def _text_arguments(text: str) -> tuple[JsonValue, InputState]:
         return None, "not_captured"
     if stripped[0] not in '{["(':
         return text, "truncated" if _CUT_MARK.search(text, max(0, len(text) - 120)) else "text"
-    return _unwrapped_text(stripped)
+    found, state = _unwrapped_text(stripped)
+    return (text, state) if found is stripped else (found, state)  # what stays text stays as it was sent
 
 
 def _unwrapped_text(text: str) -> tuple[JsonValue, InputState]:

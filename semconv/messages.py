@@ -13,7 +13,17 @@ from semconv.blocks import result_of
 from semconv.decode import arguments, is_withheld, json_or_none, text_of
 from semconv.facts import Message, Part
 from semconv.names import EVENT_NAME
-from semconv.parts import PART_KINDS, RESULTS, call_parts, calls_in, is_block, parts_of, result_part
+from semconv.parts import (
+    PART_KINDS,
+    RESULT_KEYS,
+    RESULTS,
+    call_parts,
+    calls_in,
+    is_block,
+    kind_of,
+    parts_of,
+    result_part,
+)
 from semconv.values import Value
 
 _ROLES: Final = {
@@ -34,6 +44,7 @@ _EVENT_ROLES: Final = {
 }
 _CHAT_ROLES: Final = frozenset(["system", "user", "assistant", "tool"])
 # Where a request or response keeps its messages: `{"messages": […]}`, `{"choices": […]}`, `{"generations": [[…]]}` …
+_PAIRED: Final = frozenset([*_CHAT_ROLES, "human", "ai"])
 _HOLDERS: Final = ("messages", "choices", "candidates", "generations", "contents", "output", "input", "outputs")
 MAX_NESTING: Final = 8
 
@@ -84,7 +95,7 @@ def _genai(items: list[Any]) -> tuple[Message, ...] | None:
                 text = piece["content"]
                 if text and not is_withheld(text):
                     parts.append(Part("text", text))
-            elif kind == "tool_call" and type(piece.get("name")) is str and type(piece.get("id", "")) is str:
+            elif kind == "tool_call" and _is_named(piece):
                 value, state = arguments(piece.get("arguments"))
                 call_id = piece.get("id", "")
                 parts.append(Part("tool_call", call_id=call_id, tool=piece["name"], value=value, input_state=state))
@@ -93,6 +104,11 @@ def _genai(items: list[Any]) -> tuple[Message, ...] | None:
         if parts:
             found.append(Message(role, tuple(parts)))
     return tuple(found)
+
+
+def _is_named(call: dict[str, Any]) -> bool:
+    name, call_id = call.get("name"), call.get("id", "")
+    return type(name) is str and name != "" and type(call_id) is str
 
 
 _PARTS_ONLY: Final = frozenset(["parts"])
@@ -105,6 +121,9 @@ def _each(value: Value, role: str, depth: int) -> Iterator[Message]:
     if isinstance(value, str):
         yield from _from_text(value, role, depth)
     elif isinstance(value, list):
+        if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str) and value[0] in _PAIRED:
+            yield from _from_map({"role": value[0], "content": value[1]}, role, depth + 1)  # LangChain's ("user", "…")
+            return
         for item in value:
             yield from _each(item, role, depth + 1)
     elif isinstance(value, dict):
@@ -178,13 +197,13 @@ def _is_message(item: dict[str, Any]) -> bool:
         or "parts" in item
         or EVENT_NAME in item
         or (_langchain_type(item) != "" and "content" in item)
-        or item.get("type") in ("function_call", "function_call_output", "reasoning")
+        or kind_of(item) in ("function_call", "function_call_output", "reasoning")
     )
 
 
 def _langchain_type(item: dict[str, Any]) -> str:
-    kind = item.get("type")
-    return kind if isinstance(kind, str) and kind in ("human", "ai", "system", "tool", "function") else ""
+    kind = kind_of(item)
+    return kind if kind in ("human", "ai", "system", "tool", "function") else ""
 
 
 def _role(item: dict[str, Any], role: str) -> str:
@@ -195,7 +214,7 @@ def _role(item: dict[str, Any], role: str) -> str:
 
 
 def _message(item: dict[str, Any], role: str) -> Message | None:
-    kind = item.get("type")
+    kind = kind_of(item)
     if kind == "function_call_output":
         role = "tool"
     elif kind in ("function_call", "reasoning"):
@@ -209,7 +228,7 @@ def _message(item: dict[str, Any], role: str) -> Message | None:
 
 
 def _content_parts(item: dict[str, Any], role: str) -> Iterator[Part]:
-    if item.get("type") in PART_KINDS:
+    if kind_of(item) in PART_KINDS:
         yield from parts_of(item)
         return
     content = item.get("parts")
@@ -236,8 +255,7 @@ def _opened(content: str) -> Value:
 
 def _holds_results(content: Value) -> bool:
     return isinstance(content, list) and any(
-        isinstance(piece, dict)
-        and (piece.get("type") in RESULTS or "toolResult" in piece or "functionResponse" in piece)
+        isinstance(piece, dict) and (kind_of(piece) in RESULTS or not piece.keys().isdisjoint(RESULT_KEYS))
         for piece in content
     )
 

@@ -56,8 +56,8 @@ def parts_of(piece: Value) -> Iterator[Part]:
         return
     if isinstance(piece.get("message_content"), dict):
         piece = {**piece, **piece["message_content"]}
-    kind = piece.get("type")
-    read = PART_KINDS.get(kind) if isinstance(kind, str) else None
+    kind = kind_of(piece)
+    read = PART_KINDS.get(kind)
     if read is not None:
         yield from read(piece)
         return
@@ -66,11 +66,17 @@ def parts_of(piece: Value) -> Iterator[Part]:
             yield from reader(piece)
             return
     if piece:
-        yield Part("other", text_of(kind) if isinstance(kind, str) else "")
+        yield Part("other", kind)
+
+
+def kind_of(item: dict[str, Any]) -> str:
+    """The `type` of a block or message, '' where it has none."""
+    kind = item.get("type")
+    return kind if isinstance(kind, str) else ""
 
 
 def is_block(block: dict[str, Any]) -> bool:
-    return block.get("type") in PART_KINDS or any(key in block for key in _UNTYPED) or "message_content" in block
+    return kind_of(block) in PART_KINDS or any(key in block for key in _UNTYPED) or "message_content" in block
 
 
 def _text(piece: dict[str, Any]) -> Iterator[Part]:

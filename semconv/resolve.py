@@ -48,13 +48,28 @@ def facts_of(span: Span, words: Words) -> Facts:
             _read(view, match.reader.plan_of(view), found)
         elif span.status_code or span.events:
             add_status(of_span(span), None, found)
-        if span.events:
-            _add_evaluations(span, found)
-        if span.dropped_attributes or span.dropped_events:
-            _add_losses(span, found)
+        _add_rest(span, found)
         return Facts(**found)
     except Exception:  # hostile values must cost their own span its facts, never the batch
+        return _without_dialect(span, words)
+
+
+def _without_dialect(span: Span, words: Words) -> Facts:
+    """What the contract relies on and what a status says, of a span whose dialect broke."""
+    try:
+        found = _start(span.attributes, span, words)
+        add_status(of_span(span), None, found)
+        _add_rest(span, found)
+        return Facts(**{**found, "flags": (*found.get("flags", ()), "dialect_error")})
+    except Exception:
         return Facts(flags=("dialect_error",))
+
+
+def _add_rest(span: Span, found: Found) -> None:
+    if span.events:
+        _add_evaluations(span, found)
+    if span.dropped_attributes or span.dropped_events:
+        _add_losses(span, found)
 
 
 def facts_of_log(log: LogRecord, words: Words) -> Facts:
@@ -77,7 +92,7 @@ def facts_of_log(log: LogRecord, words: Words) -> Facts:
         if log.dropped_attributes:
             found["lossy"] = (*found.get("lossy", ()), "dropped_attributes")
         return Facts(**found)
-    except Exception:
+    except Exception:  # as for a span
         return Facts(flags=("dialect_error",))
 
 

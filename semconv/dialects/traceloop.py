@@ -8,10 +8,12 @@ CrewAI has no tool spans: the crew's conversation is a Python list printed in `c
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from semconv.decode import literal_or_none
 from semconv.dialect import Dialect, Fields, Operations, When, extended
 from semconv.dialects.otel_genai import OTEL_GENAI
+from semconv.facts import Message
 from semconv.messages import messages_of
 from semconv.registry import Found
 from semconv.sources import View
@@ -97,6 +99,7 @@ CREWAI = extended(
     TRACELOOP,
 )
 
+MAX_TASKS = 32  # of one crew; each is a parse
 _MESSAGES = re.compile(r"\bmessages=(?=\[\{)")
 
 
@@ -105,7 +108,9 @@ def refine_crewai(view: View, found: Found) -> None:
     printed = view.attributes.get("crewai.crew.tasks_output")
     if not isinstance(printed, str):
         return
-    for match in _MESSAGES.finditer(printed):
-        messages = messages_of(literal_or_none(printed, match.end()), "user")
-        cut = next((at for at, one in enumerate(messages) if one.role == "assistant"), len(messages))
+    messages: tuple[Message, ...] = ()
+    for match in islice(_MESSAGES.finditer(printed), MAX_TASKS):
+        messages += messages_of(literal_or_none(printed, match.end()), "user")
+    cut = next((at for at, one in enumerate(messages) if one.role == "assistant"), len(messages))
+    if messages:
         found["messages_in"], found["messages_out"] = messages[:cut], messages[cut:]
