@@ -14,8 +14,8 @@ from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from msgspec import Struct
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from collector.config.units import split_address
 from collector.serve.problems import FieldError, Refused, problem
@@ -106,6 +106,19 @@ class Hosts:
         return host.lower() in self._names or _name_of(host).lower() in self._names
 
 
+def _guarded(send: Send) -> Send:
+    """Headers that every reply carries: nothing is guessed from bytes of a trace, nothing is kept by a browser."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return sent
+
+
 def _name_of(host: str) -> str:
     """The name in `name:port`, `[::1]:port` or `name`."""
     if host.startswith("["):
@@ -131,7 +144,7 @@ class Door:
             headers = {"WWW-Authenticate": "Bearer"} if refused.status == 401 else {}
             await problem(refused, headers)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, _guarded(send))
 
     def _enter(self, scope: Scope) -> None:
         headers = Headers(scope=scope)

@@ -107,6 +107,7 @@ class ReliabilityQuery(Filters):
     by: By = "task"
     errors: Policy | None = None
     incomplete: Policy | None = None
+    recent: Annotated[int, Field(ge=0, le=100)] = 0
 
     def asked(self) -> Asked:
         return Asked(window=self.window, since=self.since, until=self.until, at=self.at)

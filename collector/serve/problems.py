@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -104,7 +105,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    errors = [FieldError(pointer(item["loc"]), str(item["msg"])) for item in error.errors()]
+    errors = [FieldError(pointer(item["loc"]), words(item)) for item in error.errors()]
     status = 422 if any(item["loc"][:1] == ("body",) for item in error.errors()) else 400
     return problem(Refused(status, "; ".join(f"{e.field}: {e.detail}" for e in errors), *errors))
 
@@ -112,6 +113,13 @@ async def _invalid(_: Request, error: Exception) -> Response:
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return problem(Refused(500, "passhat failed on this request; its log says why"))
+
+
+def words(item: Mapping[str, Any]) -> str:
+    """What is wrong with a value, without pydantic's own words for it."""
+    if item["type"] == "extra_forbidden":
+        return "unknown: nothing of this name is read here"
+    return str(item["msg"]).removeprefix("Value error, ")
 
 
 def pointer(loc: tuple[int | str, ...]) -> str:

@@ -1,0 +1,43 @@
+"""The web application: the JSON API, metrics, health. Numbers come out of the views; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI
+
+from collector.config import Config
+from collector.metrics import Metrics
+from collector.serve import health, outcomes, problems, reliability, runs
+from collector.serve.access import Door, Hosts, Tokens
+from collector.serve.cases import router as cases
+from collector.serve.docs import router as docs
+from collector.serve.strict import StrictJSON
+from collector.store.store import Store
+
+TITLE = "passhat"
+ABOUT = (
+    "Runs, verdicts, outcomes and reliability of AI agents. Errors are RFC 9457 problem documents. Times are RFC 3339 "
+    "in UTC. Integers are JSON numbers with all their digits (64 bit); NaN and the infinities inside payloads are "
+    "strings."
+)
+
+
+def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, metrics: Metrics) -> FastAPI:
+    """The application over one store. `status` tells what the pipeline around it is doing; {} when there is none."""
+    app = FastAPI(
+        title=TITLE, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False,
+        default_response_class=StrictJSON,
+    )  # fmt: skip
+    app.state.store = store
+    app.state.status = status
+    app.state.definitions = config.checks or []
+    app.state.metrics = metrics
+    problems.install(app)
+    for router in (runs.router, outcomes.router, reliability.router, cases, health.router, docs):
+        app.include_router(router)
+    app.add_middleware(
+        Door, tokens=Tokens(config.auth.tokens), hosts=Hosts(config.listen.web, config.listen.allowed_hosts)
+    )
+    return app

@@ -1,0 +1,48 @@
+"""The views of rates over a part of the trials: their own SQL, read over filtered counts.
+
+A filter cannot be applied to a rate after it was computed. So the text of the view (and of the views it reads) is
+taken as it stands in queries/views, and only the counts at its bottom are filtered: every number keeps its one
+definition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from collector.serve.sql import Row, statement
+from collector.store.sqlfiles import view_files
+from collector.store.store import Store
+
+BOTTOM = "counts_between"
+_READS = re.compile(r"(\w+)\(start=\{start:DateTime64\(3, 'UTC'\)\}, end=\{end:DateTime64\(3, 'UTC'\)\}\)")
+_CREATES = re.compile(r"CREATE OR REPLACE VIEW \w+ AS")
+
+
+def rates(store: Store, view: str, ks: Sequence[int], bound: Mapping[str, Any]) -> dict[int, list[Row]]:
+    """The rows of `task_reliability` or `suite_reliability` for each k. Raises StoreError."""
+    sql = filtered(view)
+    return {k: store.query(sql, {**bound, "k": k}).dicts() for k in ks}
+
+
+@cache
+def filtered(view: str) -> str:
+    """The SQL of a view over filtered counts."""
+    bodies = {file.object: _CREATES.sub("", file.statement, count=1) for file in view_files() if file.kind == "VIEW"}
+    text = _inlined(bodies[view], bodies)
+    if statement("filtered_counts") not in text:
+        raise AssertionError(f"{view} does not read {BOTTOM}: a filter would change nothing")
+    return text
+
+
+def _inlined(body: str, bodies: Mapping[str, str]) -> str:
+    def put(match: re.Match[str]) -> str:
+        if match[1] == BOTTOM:
+            return f"({statement('filtered_counts')})"
+        inner = _inlined(bodies[match[1]], bodies) if match[1] in bodies else ""
+        # A view that reads no counts (who shared a workspace) is not what is filtered.
+        return f"({inner})" if statement("filtered_counts") in inner else match[0]
+
+    return _READS.sub(put, body)
