@@ -19,7 +19,9 @@ def span_id(number: int) -> str:
     return f"{number:016x}"
 
 
-def span(number: int, parent: int | None, start: float, end: float, facts: Facts | None = None, **header: Any) -> SpanFacts:
+def span(
+    number: int, parent: int | None, start: float, end: float, facts: Facts | None = None, **header: Any
+) -> SpanFacts:
     """A span; `parent` None is a root."""
     known: dict[str, Any] = {"trace_id": TRACE, "name": f"span {number}", "service": "demo", "project": "default"}
     known.update(header)

