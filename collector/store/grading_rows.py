@@ -129,6 +129,8 @@ class LineRow(Struct, frozen=True, gc=False):
     span_id: str
     flags: tuple[str, ...]
     attempts: int
+    task_id: str
+    task_version: str
     run_ended: int
 
 
@@ -203,8 +205,17 @@ def line_row(line: TraceLine, grading: Grading, run: RunRow) -> LineRow:
         line.message_id, line.subtype, line.cost_usd, line.num_turns, line.call_id, line.agent, line.depth,
         line.status, line.error, line.start_ns, line.end_ns, line.input_state, line.model,
         line.input_tokens, line.output_tokens, line.dialect, line.trace_id, line.span_id, line.flags,
-        line.attempts, run.ended,
+        line.attempts, run.task_id, run.task_version, run.ended,
     )  # fmt: skip
+
+
+def line_rows(grading: Grading, run: RunRow, before: StoredRun | None) -> list[LineRow]:
+    """The lines of a revision. One written again with fewer lines blanks those it had more, else they would stay."""
+    rows = [line_row(line, grading, run) for line in grading.run.lines]
+    if before is not None and before.version == run.version:
+        more = range(run.line_count + 1, before.line_count + 1)
+        rows += [line_row(TraceLine(n=n, role=""), grading, run) for n in more]  # type: ignore[arg-type]
+    return rows
 
 
 def verdict_rows(grading: Grading, run: RunRow) -> list[VerdictRow]:

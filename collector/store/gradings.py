@@ -6,16 +6,16 @@ the row built from more inputs wins, and hours where a loser had put the run are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from collector.store.client import Connections
 from collector.store.columns import TableColumns
-from collector.store.grading_rows import LineRow, RunRow, VerdictRow, hours_of, line_row, run_row, verdict_rows
+from collector.store.grading_rows import LineRow, RunRow, VerdictRow, hours_of, line_rows, run_row, verdict_rows
 from collector.store.outcomes import OutcomeRow, outcome_row
 from collector.store.reader import KEYS, Key, Reader
-from collector.store.records import Grading
+from collector.store.records import Grading, StoredRun
 from collector.store.recount import Hour, recount
 
 
@@ -33,20 +33,20 @@ class Gradings:
     def write(self, gradings: Sequence[Grading], now_ms: int) -> list[Grading]:
         """Write what is newer than what is stored; the gradings written. Raises StoreError: write them again."""
         with self._connections.writer():
-            before = self._reader.stored_runs((g.run.project, g.run.run_id) for g in gradings)
+            before = self._reader.stored_runs(_key(grading) for grading in gradings)
             rows: dict[Key, tuple[Grading, RunRow]] = {}
             for grading in gradings:
-                key = (grading.run.project, grading.run.run_id)
+                key = _key(grading)
                 row = run_row(grading, before.get(key), now_ms)
                 if row is not None and (key not in rows or row.version >= rows[key][1].version):
                     rows[key] = (grading, row)
-            self._insert_snapshots(list(rows.values()))
+            self._insert_snapshots(list(rows.values()), before)
             hours = {hour for _, row in rows.values() for hour in hours_of(row)}
             recount(self._connections, hours | self._correct_losers(rows.keys()))
             return [grading for grading, _ in rows.values()]
 
-    def _insert_snapshots(self, taken: list[tuple[Grading, RunRow]]) -> None:
-        lines = [line_row(line, grading, row) for grading, row in taken for line in grading.run.lines]
+    def _insert_snapshots(self, taken: list[tuple[Grading, RunRow]], before: Mapping[Key, StoredRun]) -> None:
+        lines = [line for grading, row in taken for line in line_rows(grading, row, before.get(_key(grading)))]
         verdicts = [row for grading, run in taken for row in verdict_rows(grading, run)]
         outcomes = [
             outcome_row(grading.run.project, outcome, from_telemetry=True)
@@ -89,3 +89,7 @@ LOSERS = f"SELECT DISTINCT project, toUnixTimestamp(hour) FROM ({_LOSERS})"
 ZERO_LOSERS = f"""
 INSERT INTO run_hours (project, hour, run_key, version, alive)
 SELECT DISTINCT project, hour, run_key, won_version, false FROM ({_LOSERS})"""
+
+
+def _key(grading: Grading) -> Key:
+    return (grading.run.project, grading.run.run_id)

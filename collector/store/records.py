@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from graders.verdict import Verdict
 from semconv.facts import SpanFacts
 from semconv.outcome import Outcome
 from semconv.run import Run
 
 if TYPE_CHECKING:
     from graders.trial import TrialResult
+    from graders.verdict import Verdict
 
 
 class Arrival(Struct, frozen=True):
@@ -52,6 +52,7 @@ class StoredRun(Struct, frozen=True):
     hour_s: int
     prev_hours_s: tuple[int, ...]
     first_stored_ms: int
+    line_count: int = 0
     flags: tuple[str, ...] = ()
 
 

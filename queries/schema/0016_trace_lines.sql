@@ -1,5 +1,6 @@
 -- Trace lines: what graders read, numbered in run order.
--- One row per (project, run_id, version, n). Current are those whose version is that of the run's row, n <= its line_count.
+-- One row per (project, run_id, version, n). Current are those whose version is that of the run's row. role is '' where a
+-- rewritten revision had more lines before: not a line any more.
 -- input and output are JSON text; '' is absent (not captured), '""' an empty answer. run_ended is the run's `ended`.
 -- actions: the kinds of action a call was mapped to, on its assistant line.
 CREATE TABLE IF NOT EXISTS trace_lines
@@ -37,6 +38,8 @@ CREATE TABLE IF NOT EXISTS trace_lines
     span_id String CODEC(ZSTD(1)),
     flags Array(LowCardinality(String)),
     attempts UInt32 CODEC(ZSTD(1)),
+    task_id LowCardinality(String),
+    task_version LowCardinality(String),
     run_ended DateTime64(3, 'UTC') CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree

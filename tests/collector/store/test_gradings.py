@@ -106,6 +106,13 @@ def test_writing_the_same_grading_again_changes_no_number(store: Store) -> None:
     assert store.query("SELECT count() FROM verdicts FINAL").rows == [(1,)]
 
 
+def test_a_revision_written_again_with_fewer_lines_keeps_none_of_the_others(store: Store) -> None:
+    store.write_gradings([graded("r", lines=tuple(TraceLine(n=n, role="user") for n in range(1, 6)))])
+    store.write_gradings([graded("r", lines=(TraceLine(n=1, role="user", text="only"),))])
+    assert store.query("SELECT n, text FROM trace_lines FINAL WHERE role != ''").rows == [(1, "only")]
+    assert trials(store, "line_count") == [(1,)]
+
+
 def test_a_withdrawn_run_is_in_no_view_and_no_count(store: Store) -> None:
     store.write_gradings([graded("gone", verdicts=(verdict("a"),)), graded("kept")])
     store.write_gradings([graded("gone", inputs=3, alive=False, ended_ns=0, started_ns=0, task_id="")])
