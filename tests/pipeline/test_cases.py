@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.serving import Serving, until
 
-CASES = Path(__file__).resolve().parents[1] / "cases" / "inputs"
+CASES = Path(__file__).resolve().parents[1] / "cases"
 CHECKS: list[dict[str, Any]] = [
     {"id": "path", "kind": "order", "tools": ["get_order", "refund"], "gate": True, "tasks": ["refund-order"]},
     {
@@ -81,7 +81,7 @@ def test_a_retried_batch_counts_once(serving: Serving) -> None:
     expected = post(serving, "I05", "i05")
     (run,) = graded(serving, "i05", expected["trials"])
     whole = told(serving, run["run_id"], "i05")
-    assert run["span_count"] == expected["stored_spans_seen_by_any_query"]
+    assert whole["run"]["span_count"] == expected["stored_spans_seen_by_any_query"]
     assert len(calls(whole)) == run["tool_calls"] == expected["tool_calls"]
     assert len({verdict["check_id"] for verdict in whole["verdicts"]}) == len(whole["verdicts"])
 
@@ -92,17 +92,19 @@ def test_children_before_the_root_in_any_order(serving: Serving) -> None:
         project = "i07-" + "".join(map(str, order))
         expected = post(serving, "I07", project, order)
         (run,) = graded(serving, project, expected["trials"])
-        assert (run["result"], run["span_count"]) == (expected["verdict"], expected["stored_spans"])
-        seen.append(told(serving, run["run_id"], project)["lines"])
+        whole = told(serving, run["run_id"], project)
+        assert (run["result"], whole["run"]["span_count"]) == (expected["verdict"], expected["stored_spans"])
+        seen.append(whole["lines"])
     assert all(lines == seen[0] for lines in seen)
 
 
 def test_parent_cycles_cost_no_span(serving: Serving) -> None:
     expected = post(serving, "I09", "i09")
     (run,) = graded(serving, "i09", 1)
-    lines = told(serving, run["run_id"], "i09")["lines"]
+    whole = told(serving, run["run_id"], "i09")
+    lines = whole["lines"]
     flags = {line["span_id"]: set(line.get("flags", ())) for line in lines if line.get("span_id")}
-    assert run["span_count"] == expected["stored_spans"]
+    assert whole["run"]["span_count"] == expected["stored_spans"]
     assert (
         len([line for line in lines if line["role"] == "assistant" and line.get("tool")])
         == expected["tool_calls_in_trace"]

@@ -60,6 +60,7 @@ class Serving:
         try:
             said = json.loads(line)
         except ValueError:
+            self.kill()
             raise AssertionError(f"no listening line but {line!r}; log:\n{self.log.read_text()[-4000:]}") from None
         self.grpc, self.http, self.web = said["grpc"], said["http"], said["web"]
         return self
