@@ -108,6 +108,7 @@ QWEN_CODE = extended(
             conversation=("session.id",),
             join=("qwen-code.prompt_id", "prompt_id"),
             attempt=("qwen-code.prompt_id", "prompt_id"),
+            duration_ms=("duration_ms",),
         ),
         tool=Fields(
             tool=("gen_ai.tool.name", "tool_name"),
