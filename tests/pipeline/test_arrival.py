@@ -1,0 +1,130 @@
+"""However a run arrives (order, repetition, encoding, transport, late parts), it is the same run."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import httpx
+import pytest
+from google.protobuf.json_format import MessageToDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
+
+from tests.support.serving import Serving, until
+
+CAPTURE = Path(__file__).resolve().parents[1] / "captures" / "edge_pydantic_ai_split"
+IDS = ("traceId", "spanId", "parentSpanId")
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with Serving(tmp_path_factory.mktemp("arrival")) as running:
+        yield running
+
+
+def requests(project: str) -> list[ExportTraceServiceRequest]:
+    """The eleven requests of one recorded run, one span each, in a project of their own."""
+    read = [ExportTraceServiceRequest.FromString(path.read_bytes()) for path in sorted(CAPTURE.glob("*_traces.pb"))]
+    for request in read:
+        for part in request.resource_spans:
+            part.resource.attributes.add(key="passhat.project").value.string_value = project
+    return read
+
+
+def as_json(request: ExportTraceServiceRequest) -> bytes:
+    """OTLP/JSON, whose ids are hex where protobuf's own JSON mapping writes base64."""
+
+    def hexed(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {key: base64.b64decode(value).hex() if key in IDS else hexed(value) for key, value in node.items()}
+        return [hexed(item) for item in node] if isinstance(node, list) else node
+
+    return json.dumps(hexed(MessageToDict(request, use_integers_for_enums=True))).encode()
+
+
+def send(serving: Serving, request: ExportTraceServiceRequest, how: str) -> None:
+    if how == "grpc":
+        with grpc.insecure_channel(serving.grpc) as channel:
+            TraceServiceStub(channel).Export(request, timeout=10)
+        return
+    body, kind = (as_json(request), "json") if how == "json" else (request.SerializeToString(), "x-protobuf")
+    assert serving.post_traces(body, f"application/{kind}").status_code == 200
+
+
+def closed(serving: Serving, project: str) -> list[dict[str, Any]]:
+    return list(
+        until(
+            lambda: serving.get("/api/v1/runs", project=project)["runs"],
+            lambda got: bool(got) and all(run["result"] != "pending" for run in got),
+        )
+    )
+
+
+def whole(serving: Serving, project: str) -> dict[str, Any]:
+    (run,) = closed(serving, project)
+    return dict(serving.get(f"/api/v1/runs/{run['run_id']}", project=project))
+
+
+def test_order_repetition_and_encoding_do_not_matter(serving: Serving) -> None:
+    chance = random.Random(7)
+    seen = []
+    for index, how in enumerate(("grpc", "protobuf", "json", "mixed", "mixed", "one request")):
+        project = f"arrival-{index}"
+        parts = requests(project)
+        if how == "one request":
+            together = ExportTraceServiceRequest()
+            for part in parts:
+                together.MergeFrom(part)
+            parts = [together]
+        parts += chance.sample(parts, len(parts) // 2)
+        chance.shuffle(parts)
+        for part in parts:
+            send(serving, part, chance.choice(("grpc", "protobuf", "json")) if how == "mixed" else how)
+        told = whole(serving, project)
+        seen.append((told["lines"], [(v["check_id"], v["status"], v["lines"]) for v in told["verdicts"]]))
+    assert all(one == seen[0] for one in seen)
+    assert [line["n"] for line in seen[0][0]] == list(range(1, len(seen[0][0]) + 1))
+
+
+def test_a_late_span_makes_a_new_revision_and_no_second_trial(serving: Serving) -> None:
+    late, *parts = requests("late")  # the first request holds the first call: the root is in the last
+    for part in parts:
+        send(serving, part, "protobuf")
+    first = whole(serving, "late")
+    send(serving, late, "protobuf")
+    second = until(lambda: whole(serving, "late"), lambda told: told["run"]["revision"] > first["run"]["revision"])
+    assert second["run"]["span_count"] == first["run"]["span_count"] + 1
+    assert len(second["lines"]) >= len(first["lines"])
+
+
+def test_an_outcome_over_the_api_is_judged_and_the_harness_is_overruled_by_a_human(serving: Serving) -> None:
+    for part in requests("outcome"):
+        send(serving, part, "protobuf")
+    run = whole(serving, "outcome")["run"]
+    results = []
+    for result, source in (("fail", "harness"), ("pass", "environment"), ("fail", "harness")):
+        body = {"run_id": run["run_id"], "project": "outcome", "result": result, "source": source, "reason": source}
+        reply = httpx.post(f"http://{serving.web}/api/v1/outcomes", json=body)
+        assert reply.status_code in (200, 201, 202), reply.text
+        want = "pass" if source == "environment" or results else "fail"
+        told = until(lambda: whole(serving, "outcome"), lambda told, want=want: told["run"]["outcome"] == want)
+        results.append(told["run"]["outcome"])
+    assert results == ["fail", "pass", "pass"]
+    assert len(whole(serving, "outcome")["outcomes"]) == 3
+
+
+def test_an_outcome_may_come_before_its_run(serving: Serving) -> None:
+    (trace_id,) = {
+        s.trace_id.hex() for r in requests("x") for p in r.resource_spans for q in p.scope_spans for s in q.spans
+    }
+    body = {"run_id": trace_id, "project": "early", "result": "fail", "source": "environment"}
+    assert httpx.post(f"http://{serving.web}/api/v1/outcomes", json=body).status_code == 202
+    for part in requests("early"):
+        send(serving, part, "protobuf")
+    assert whole(serving, "early")["run"]["result"] == "fail"
