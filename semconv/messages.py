@@ -124,6 +124,9 @@ def _each(value: Value, role: str, depth: int) -> Iterator[Message]:
         if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str) and value[0] in _PAIRED:
             yield from _from_map({"role": value[0], "content": value[1]}, role, depth + 1)  # LangChain's ("user", "…")
             return
+        if value and all(isinstance(item, dict) and _is_bare_block(item) for item in value):
+            yield from _from_map({"role": role, "content": value}, role, depth + 1)  # one message's blocks (Strands)
+            return
         for item in value:
             yield from _each(item, role, depth + 1)
     elif isinstance(value, dict):
@@ -182,6 +185,10 @@ def _inside(item: dict[str, Any]) -> Any:
     if isinstance(content, dict) and "parts" in content and "parts" not in item:
         return content  # a Gemini candidate
     return None
+
+
+def _is_bare_block(item: dict[str, Any]) -> bool:
+    return is_block(item) and not _is_message(item) and "message" not in item
 
 
 def _langchain_role(name: str) -> str:

@@ -110,6 +110,7 @@ def refine_autogen(view: View, found: Found) -> None:
     """The team's id as join key, and the message a runtime span passes on."""
     team = _TEAM.search(str(view.attributes.get("gen_ai.agent.id") or view.name))
     if team is not None:
+        found["attempt"] = team.group()
         found["join_keys"] = (*found.get("join_keys", ()), f"autogen={team.group()}")
     if found["operation"] != "chat" or "message" not in view.attributes:
         return

@@ -14,7 +14,7 @@ from semconv.registry import FAILED, Found
 from semconv.sources import View
 
 # On events alone: hundreds of spans of the program carry the conversation too.
-_JOINED = Fields(join=("conversation.id",), duration_ms=("duration_ms",))
+_JOINED = Fields(attempt=("conversation.id",), join=("conversation.id",), duration_ms=("duration_ms",))
 _USAGE = merged(
     Fields(model=("model",), input_tokens=("input_token_count",), output_tokens=("output_token_count",)), _JOINED
 )

@@ -284,3 +284,20 @@ def test_nesting_without_end_ends() -> None:
     for _ in range(5_000):
         value = {"messages": [value]}
     assert messages_of(value, "user") == ()
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [{"text": "Done."}, {"toolUse": {"toolUseId": "c-1", "name": "refund", "input": {"id": "A"}}}],
+        [
+            {"type": "text", "text": "Done."},
+            {"type": "tool_use", "id": "c-1", "name": "refund", "input": {"id": "A"}},
+        ],
+    ],
+)
+def test_the_blocks_of_one_message_without_its_role(blocks: Any) -> None:
+    (found,) = messages_of(msgspec.json.encode(blocks).decode(), "assistant")
+    assert found == Message("assistant", (*SAID.parts, *CALLED.parts))
+    event = {"event.name": "gen_ai.choice", "message": msgspec.json.encode(blocks).decode(), "finish_reason": "x"}
+    assert messages_of([event], "assistant") == (found,)
