@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
@@ -19,6 +18,7 @@ from graders.actions.evidence import exit_code, reported_error
 from graders.actions.paths import SOURCE
 from graders.actions.summaries import Summary, summary_of
 from graders.fields import CALL_FIELDS
+from graders.lazy import lazy
 from graders.values import Key, key_of
 from semconv.trace_line import TraceLine
 from semconv.values import JsonValue
@@ -61,15 +61,15 @@ class Call:
 
     # What was called
 
-    @cached_property
+    @lazy
     def input(self) -> JsonValue:
         return {} if self.line.input is None else self.line.input
 
-    @cached_property
+    @lazy
     def input_text(self) -> str:
         return as_text(self.line.input)
 
-    @cached_property
+    @lazy
     def identity(self) -> Key:
         """Equal for calls of one tool with equal arguments."""
         return (self.tool, self.server, key_of(self.input))
@@ -78,17 +78,17 @@ class Call:
     def input_is_whole(self) -> bool:
         return self.line.input_state not in LOSSY_INPUT and self.line.role != "tool"
 
-    @cached_property
+    @lazy
     def done(self) -> Done:
         if self.event != "call":
             return _NOTHING
         return self._table.done(self.tool, self.server, self.line.input, captured=self.input_is_whole)
 
-    @cached_property
+    @lazy
     def commands(self) -> list[str]:
         return list(self.done.line.commands)
 
-    @cached_property
+    @lazy
     def paths(self) -> list[str]:
         return list(self.done.paths or dict.fromkeys(path for effect in self.done.effects for path in effect.paths))
 
@@ -99,21 +99,21 @@ class Call:
         """Whether anything is known of how it ended."""
         return self.result is not None or self.line.status != "unset"
 
-    @cached_property
+    @lazy
     def status(self) -> str:
         if self.result is not None and self.result.status != "unset":
             return self.result.status
         return self.line.status
 
-    @cached_property
+    @lazy
     def output(self) -> JsonValue:
         return self.result.output if self.result is not None else None
 
-    @cached_property
+    @lazy
     def output_text(self) -> str:
         return as_text(self.output)
 
-    @cached_property
+    @lazy
     def output_json(self) -> JsonValue:
         if not isinstance(self.output, str):
             return self.output
@@ -129,16 +129,16 @@ class Call:
         """JSON that does not end, in a run of which values were cut."""
         return self.place.cut and self.output_text[:1] in ("{", "[") and self.output_json is None
 
-    @cached_property
+    @lazy
     def exit_code(self) -> int | None:
-        """What the result says of the exit code; for a failed call without one, 1."""
-        error = self.line.error or (self.result.error if self.result is not None else "")
-        code = exit_code(self.output_text, self.output_json, error)
-        if code is None and self.status == "error":
-            return 1
-        return code
+        """What the result of a command line says of its exit code; for a failed call without one, 1."""
+        code = None
+        if self.done.command:
+            error = self.line.error or (self.result.error if self.result is not None else "")
+            code = exit_code(self.output_text, self.output_json, error)
+        return 1 if code is None and self.status == "error" else code
 
-    @cached_property
+    @lazy
     def error(self) -> str:
         """Why it failed, '' when it is not known to have failed."""
         told = (self.result.error if self.result is not None else "") or self.line.error
@@ -154,7 +154,7 @@ class Call:
         """Seen to have worked: no error, and a status `ok` or a captured result. Unset alone is not success."""
         return not self.error and (self.status == "ok" or self.output is not None)
 
-    @cached_property
+    @lazy
     def succeeded(self) -> bool | None:
         """For actions: True where an exit status or a span status says so, None where nothing does."""
         if self.error:
@@ -169,12 +169,12 @@ class Call:
 
     # What it amounts to
 
-    @cached_property
+    @lazy
     def settled(self) -> bool:
         """False for a call of an open run whose end has not arrived: whether it did anything is not known yet."""
         return self.has_result or self.place.closed
 
-    @cached_property
+    @lazy
     def actions(self) -> tuple[Action, ...]:
         """What it did, in order; parts that are known not to have worked have `ok` False."""
         refused = bool(self.error) and bool(_NOT_RUN.search(self.error) or _NOT_RUN.search(self.output_text[:2_000]))
@@ -194,7 +194,7 @@ class Call:
         """The actions of a kind that count: a failed edit is no edit, a red test run is a test run."""
         return [a for a in self.actions if a.kind == kind and (a.ok is not False or kind in _ATTEMPTS)]
 
-    @cached_property
+    @lazy
     def summary(self) -> Summary:
         return summary_of(self.output_text)
 
@@ -210,7 +210,7 @@ class Call:
             self._tags[name] = _BUILT_IN[name](self)
         return self._tags[name]
 
-    @cached_property
+    @lazy
     def missing(self) -> frozenset[str]:
         """The fields for which the evidence is not whole."""
         gone: set[str] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -87,14 +88,15 @@ class ToolNamed(Predicate):
     """Calls of a tool by its name, canonical or as sent."""
 
     def __init__(self, name: str) -> None:
-        self.source = name
+        self.name = name
+        self.source = f"tool {name}"
 
     def match(self, event: Call) -> bool | None:
-        return self.source in (event.tool, event.line.tool_raw)
+        return self.name in (event.tool, event.line.tool_raw)
 
     @property
     def noun(self) -> str:
-        return f"call of {self.source}"
+        return f"call of {self.name}"
 
 
 class BuiltIn(Predicate):
@@ -108,6 +110,36 @@ class BuiltIn(Predicate):
 
     def match(self, event: Call) -> bool | None:
         return event.tag(self.source)
+
+
+class FieldIs(Predicate):
+    """`call.tool == 'x'`, `call.error != ''`, `call.ok`: common enough to be worth no evaluation."""
+
+    def __init__(self, source: str, field: str, value: object, *, equal: bool) -> None:
+        self.source = source
+        self.stable = field not in POSITIONAL_FIELDS
+        self._field = field
+        self._value = value
+        self._equal = equal
+
+    @classmethod
+    def read(cls, source: str) -> FieldIs | None:
+        """The predicate of a source of this form, None for any other."""
+        if found := _COMPARED.fullmatch(source.strip()):
+            kind = CALL_FIELDS.get(found[1])
+            return cls(source, found[1], found[3], equal=found[2] == "==") if kind == "text" else None
+        if (found := _FLAG.fullmatch(source.strip())) and CALL_FIELDS.get(found[2]) == "bool":
+            return cls(source, found[2], True, equal=not found[1])
+        return None
+
+    def match(self, event: Call) -> bool | None:
+        if self._field in event.missing:
+            return None
+        return (event.field(self._field) == self._value) is self._equal
+
+
+_COMPARED = re.compile(r"call\.(\w+)\s*(==|!=)\s*'([^'\\\n]*)'")
+_FLAG = re.compile(r"(!?)call\.(\w+)")
 
 
 class CelPredicate(Predicate):
@@ -215,7 +247,8 @@ class Tags:
         """An expression of a check as a predicate."""
         if isinstance(source, str) and source.strip() in BUILT_IN_TAGS:
             return BuiltIn(source.strip())
-        return CelPredicate(self.compiler.predicate(source), self)
+        expression = self.compiler.predicate(source)
+        return FieldIs.read(expression.source) or CelPredicate(expression, self)
 
     def definitions_for(self, names: Iterable[str]) -> dict[str, str]:
         """The configured tags among these names, with those they use in turn."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import cached_property
 from typing import Any
 
 from graders.actions import ActionTable
 from graders.call import CALL_TAGS, Call, EventKind, Place
+from graders.lazy import lazy
 from semconv.run import Run
 from semconv.trace_line import TraceLine
 
@@ -22,11 +22,12 @@ class Trace:
         self.open = run.is_open
         # a value that was cut is seen on its own call: no event is missing because of it
         self.lossy = tuple(loss for loss in run.lossy if loss != _CUT)
+        self.picked: dict[str, Any] = {}  # what each expression picks, for the checks that share it
         self.events = _events_of(run, table)
         self.calls = [event for event in self.events if event.event == "call"]
         _mark_final(self.events, closed=not self.open)
 
-    @cached_property
+    @lazy
     def evidence(self) -> dict[str, list[int]]:
         """The line numbers of edits and of test runs."""
         return {
@@ -34,7 +35,7 @@ class Trace:
             "test_runs": [call.n for call in self.calls if call.tag("test_run")],
         }
 
-    @cached_property
+    @lazy
     def final_text(self) -> str:
         """What the run answered: as the harness says, else the last text of its own agent."""
         if self.run.final_text:
@@ -43,7 +44,7 @@ class Trace:
         results = [line.text for line in self.run.lines if line.role == "result" and line.text]
         return (results or said or [""])[-1]
 
-    @cached_property
+    @lazy
     def counts(self) -> dict[str, int]:
         """How many calls carry each built-in tag; a tag that lossy evidence leaves open is left out."""
         totals = {"calls": len(self.calls), "errors": sum(1 for call in self.calls if call.error)}

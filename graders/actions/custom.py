@@ -31,6 +31,7 @@ from graders.actions.tools import (
     Tool,
     normal,
 )
+from graders.actions.wrappers import script_file
 from graders.errors import CheckError, did_you_mean
 from semconv.values import JsonValue
 
@@ -99,7 +100,7 @@ class ActionTable:
         for argv, at in zip(line.argvs, line.starts, strict=True):
             known = next((effect for effect in line.effects if effect.at == at), None)
             for rule in self._commands:
-                if _starts_with(argv, rule.command):
+                if _starts_with(argv, rule.command) or _starts_with(script_file(argv), rule.command):
                     told = known or Effect(rule.kind)
                     found.append(Effect(rule.kind, (), at, told.zero_is_success, told.nonzero_is_failure))
         return tuple(dict.fromkeys(found))
@@ -201,10 +202,12 @@ def _joined_words(argv: list[str]) -> str:
 
 
 def _paths(arguments: dict[str, Any]) -> tuple[str, ...]:
-    found = [value for key in PATH_KEYS if isinstance(value := arguments.get(key), str) and value]
-    for key in LIST_KEYS:
-        values = arguments.get(key)
-        if isinstance(values, list):
+    found: list[str] = []
+    for key, values in arguments.items():
+        if isinstance(values, str):
+            if values and key in PATH_KEYS:
+                found.append(values)
+        elif isinstance(values, list) and key in LIST_KEYS:
             for item in values:
                 if isinstance(item, dict):
                     found += [value for name in PATH_KEYS if isinstance(value := item.get(name), str) and value]
@@ -215,7 +218,7 @@ def _paths(arguments: dict[str, Any]) -> tuple[str, ...]:
 
 def _editor(name: str, arguments: JsonValue, paths: tuple[str, ...]) -> tuple[Effect, ...]:
     verb = arguments.get("command", arguments.get("mode")) if isinstance(arguments, dict) else None
-    kind = EDITOR_VERBS.get(verb) if isinstance(verb, str) else None
+    kind = EDITOR_VERBS.get(verb.lower()) if isinstance(verb, str) else None
     if kind is None and isinstance(arguments, dict) and verb is None:
         kind = "read" if name == "fsread" else "edit"
     return (Effect(kind, paths),) if kind is not None else ()

@@ -14,6 +14,7 @@ _EXIT = re.compile(
     |return[ _]?code[:=]?|finished\ with\ exit\ code|with\ exit\ code)\s*[:=]?\s*(-?\d{1,3})\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+_HINT = re.compile("[Ee]xit|EXIT|eturn")  # cheap: most outputs say nothing of it
 _EXIT_KEYS = (
     "exit_code",
     "exitCode",
@@ -28,6 +29,7 @@ _NESTED = ("metadata", "result", "details", "output")
 _ERROR_TEXT = re.compile(
     r"^\s*(?:<tool_use_error>|Error(?: executing \w+)?:|ERROR:|error:|Exception:|Traceback \(most recent call last\))"
 )
+_ERROR_STARTS = frozenset("<EeT \n\t")
 _FAILED_WORDS = frozenset({"error", "failed", "failure"})
 _NEAR = 400  # characters at either end of a text in which harnesses put the exit code
 
@@ -39,7 +41,7 @@ def exit_code(text: str, parsed: JsonValue, error: str) -> int | None:
         if code is not None:
             return code
     for part in (error, text[:_NEAR], text[-_NEAR:] if len(text) > _NEAR else ""):
-        if part and (found := _EXIT.search(part)):
+        if part and _HINT.search(part) and (found := _EXIT.search(part)):
             return int(found[1])
     return None
 
@@ -59,7 +61,7 @@ def reported_error(text: str, parsed: JsonValue) -> str:
     """The error a result reports in-band, '' when it reports none."""
     if isinstance(parsed, dict):
         return _object_error(parsed)
-    if _ERROR_TEXT.match(text):
+    if text[:1] in _ERROR_STARTS and _ERROR_TEXT.match(text):
         return text.strip().splitlines()[0][:500]
     return ""
 

@@ -66,17 +66,16 @@ class _Build:
             self.argvs.append(argv)
             script = script_of(argv)
             if script is not None and depth < _DEEPEST:
+                self.adds(found, cwd, told, at)
+                found = []
                 self.line(script, cwd, told, depth + 1)
                 break
-            found = effects_of(simple, script_file(argv))
-            if found:
+            found += effects_of(simple, script_file(argv))
+            if any(kind != "network" for kind, _ in found):  # `kubectl exec … -- pytest` is both
                 break
-        for kind, paths in found:
-            if noisy and kind == "edit":  # `pytest | tee report.txt`
-                paths = tuple(path for path in paths if SOURCE.search(path))
-                if not paths:
-                    continue
-            self.add(kind, paths, cwd, told, at)
+        if noisy:  # `pytest | tee report.txt`
+            found = [(kind, paths) for kind, paths in found if kind != "edit" or any(map(SOURCE.search, paths))]
+        self.adds(found, cwd, told, at)
         self.redirections(simple, cwd, told, at, noisy=noisy)
 
     def redirections(self, simple: Simple, cwd: str, told: Exit, at: int, *, noisy: bool) -> None:
@@ -90,6 +89,10 @@ class _Build:
             self.add("edit", tuple(written), cwd, Exit(told.zero_is_success, certain), at)
         if simple.reads and not any(effect.kind == "read" and effect.at == at for effect in self.effects):
             self.add("read", simple.reads, cwd, told, at)
+
+    def adds(self, found: list[tuple[Kind, tuple[str, ...]]], cwd: str, told: Exit, at: int) -> None:
+        for kind, paths in found:
+            self.add(kind, paths, cwd, told, at)
 
     def add(self, kind: Kind, paths: tuple[str, ...], cwd: str, told: Exit, at: int) -> None:
         resolved = tuple(joined(cwd, path) for path in paths if path)

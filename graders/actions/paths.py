@@ -55,6 +55,7 @@ def is_scratch(path: str) -> bool:
     return path in ("", "-") or bool(_SCRATCH.match(path) or _LOG.search(path))
 
 
+@lru_cache(maxsize=16_384)
 def joined(folder: str, path: str) -> str:
     """The path as seen from `folder` ('' is unknown), without `.` and `..` where they can be resolved."""
     path = path.replace("\\", "/")

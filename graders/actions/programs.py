@@ -168,13 +168,13 @@ def _sql(rest: Argv, options: frozenset[str], simple: Simple) -> Found:
 
 
 def _sed(argv: Argv, simple: Simple) -> Found:
-    files = _files(argv[1:], words("-e -f --expression --file -l"))
+    words_given = tuple(word for word in argv[1:] if word)  # BSD: `sed -i '' script file`
+    files = _files(words_given, words("-e -f --expression --file -l"))
     scripted = any(word in ("-e", "-f") or word.startswith(("--expression", "--file")) for word in argv[1:])
     files = files if scripted else files[1:]
     in_place = any(re.match(r"-[nErsuz]*i|--in-place", word) for word in argv[1:])
     if in_place:
-        # BSD: `sed -i '' script file` leaves an empty word in front
-        return [("edit", tuple(path for path in files if path))]
+        return [("edit", files)]
     return _read(files, simple)
 
 

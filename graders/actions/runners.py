@@ -17,6 +17,7 @@ _INFO = words(
     """--version --help -h --collect-only --co --fixtures --markers --setup-plan --list --list-tests --listTests
     --showConfig --show-config --print-config --no-run -list --dry-run --listtests"""
 )
+_ASKS_OF = {"tox": words("-l devenv"), "nox": words("-l"), "ctest": words("-N --show-only"), "mocha": words("-V")}
 # Programs that do nothing but run tests.
 _ALWAYS = words(
     """pytest py.test nosetests nose2 green ward trial stestr zope-testrunner behave robot lettuce radish jest vitest
@@ -49,7 +50,7 @@ def is_test_run(argv: Argv) -> bool:
     program = base(argv[0])
     rest = argv[1:]
     if program in _ALWAYS:
-        return not _asks(rest) and not (program in ("tox", "nox") and ("-l" in rest or "devenv" in rest))
+        return not _asks(rest) and not _ASKS_OF.get(program, frozenset()).intersection(rest)
     if _PYTHON.match(program):
         return _python(rest)
     rule = _RULES.get(program)
@@ -317,7 +318,7 @@ _RULES: dict[str, Callable[[Argv], bool]] = {
     "rake": _rake,
     "rails": _rails,
     "ruby": _ruby, "m": lambda rest: bool(rest), "spring": _first("rspec", "test"), "crystal": _first("spec"),
-    "php": _artisan, "artisan": _first("test"), "composer": _composer,
+    "php": _artisan, "sail": _first("test", "phpunit", "pest"), "artisan": _first("test"), "composer": _composer,
     "dotnet": _first("test", "vstest"), "make": _make, "gmake": _make, "ninja": _make, "just": _task_runner,
     "task": _task_runner,
     "go-task": _task_runner, "mage": _task_runner, "inv": _project_script, "invoke": _project_script,

@@ -25,13 +25,13 @@ class Tool(Struct, frozen=True):
 _PATHS = (
     "file_path path filePath file filename file_name target_file notebook_path absolute_path relative_workspace_path"
 )
-PATH_KEYS = (
+PATH_KEYS = frozenset((
     *_PATHS.split(),
     "TargetFile", "AbsolutePath", "relativePath", "relative_path", "filepath", "target_notebook", "uri", "fileUri",
     "destination", "destination_path", "new_path", "dest", "source", "source_path", "old_path",
-)  # fmt: skip
-LIST_KEYS = ("paths", "file_paths", "files", "filePaths", "edits", "replacements", "operations", "changes", "include")
-_FILE = words(" ".join(PATH_KEYS) + " " + " ".join(LIST_KEYS) + " patch diff")
+))  # fmt: skip
+LIST_KEYS = words("paths file_paths files filePaths edits replacements operations changes include")
+_FILE = PATH_KEYS | LIST_KEYS | {"patch", "diff", "patchText", "patch_text"}
 _SQL = words("sql query statement queries")
 SQL_KEYS = ("sql", "query", "statement", "queries", "input")
 PATCH_KEYS = ("patch", "input", "patchText", "patch_text", "diff", "text", "content", "changes", "arguments")

@@ -141,6 +141,7 @@ _LINE_OPTION = {
     "flock": "-c",
     "runuser": "-c",
 }
+_MODULE_RUNNERS = words("uv coverage pdm")
 _JOINED_HEADS = (3, 2, 1)
 
 
@@ -197,6 +198,8 @@ def _inner(argv: tuple[str, ...], head: int, wrapper: Wrapper) -> tuple[str, ...
     at = head
     while at < len(argv):
         word = argv[at]
+        if word == "-m" and argv[0] in _MODULE_RUNNERS:
+            return ("python", *argv[at:])  # `uv run -m pytest`
         if word == "--":
             at += 1 + own if own and head == at else 1
             break
@@ -211,6 +214,10 @@ def _inner(argv: tuple[str, ...], head: int, wrapper: Wrapper) -> tuple[str, ...
             break
     if at < len(argv) and argv[at] == "--":
         at += 1
+    if base(argv[0]) == "ssh" and at < len(argv):
+        return ("sh", "-c", " ".join(argv[at:]))  # the other side's shell reads the words again
+    if argv[0] == "coverage" and at < len(argv):
+        return ("python", *argv[at:])
     return argv[at:] or argv
 
 

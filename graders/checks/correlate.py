@@ -41,6 +41,7 @@ class Correlation:
         self._names = names
         self._wanted = where.wants(CALL_FIELDS) if where is not None else ()
         self.asks = where is not None
+        self.is_free = not fields and where is None  # any event goes with any other
 
     @classmethod
     def read(cls, spec: Spec, names: tuple[str, str]) -> Correlation:

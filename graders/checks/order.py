@@ -56,14 +56,16 @@ class Order(Struct, frozen=True):
         if scene.lossy:
             return Finding("unknown", f"Evidence is incomplete: {scene.lossy_because()}.", lines)
         times = "" if nth == 0 else " once more"
-        return Finding("fail", f"The step '{step.source}' does not occur{times}.", lines)
+        return Finding("fail", f"There is no {step.noun}{times}.", lines)
 
     def _ordered(self, scene: Scene, firsts: list[Call]) -> Finding:
         for at in range(len(firsts) - 1):
             earlier, later = self.steps[at], self.steps[at + 1]
             if not before(firsts[at], earlier, firsts[at + 1], later):
                 lines = (firsts[at + 1].n, firsts[at].n)
-                reason = f"'{later.source}' (line {lines[0]}) comes before '{earlier.source}' (line {lines[1]})."
+                reason = (
+                    f"The first {later.noun} (line {lines[0]}) comes before the first {earlier.noun} (line {lines[1]})."
+                )
                 return Finding("unknown" if scene.lossy else "fail", reason, tuple(sorted(set(lines))))
         all_lines = lines_of(firsts)
         return Finding("pass", f"All steps occur in order ({at_lines(all_lines)}).", all_lines)

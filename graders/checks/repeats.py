@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from graders.call import Call
-from graders.checks.scene import Finding, Scene, at_lines, cannot_tell, lines_of
+from graders.checks.scene import Finding, Picked, Scene, at_lines, cannot_tell, lines_of
 from graders.checks.spec import Spec
 from graders.predicate import Grouping, Predicate
 from graders.values import Key
@@ -30,23 +32,27 @@ class Repeats(Struct, frozen=True):
         )
 
     def judge(self, scene: Scene) -> Finding:
-        sure, possible, seen = _Count(self), _Count(self, generous=True), False
-        for event in scene.events:
-            held = self.of.match(event) if self.of.looks_at(event) else False
-            reset = self.reset.match(event) if self.reset is not None and self.reset.looks_at(event) else False
-            seen = seen or held is not False
-            certain = held is True and id(event) not in scene.doubtful
-            sure.see(event, counted=certain, reset=reset is not False)
-            possible.see(event, counted=held is not False, reset=reset is True)
-        if not seen:
+        counted = scene.pick(self.of)
+        resets = scene.pick(self.reset) if self.reset is not None else Picked((), ())
+        if not counted.sure and not counted.unsure:
             return self._none(scene)
-        if sure.worst:
-            return self._too_often(sure.worst)
-        if possible.worst:
-            return cannot_tell(possible.worst)
+        worst = self._count(counted.sure, (*resets.sure, *resets.unsure), generous=False)
+        if worst:
+            return self._too_often(worst)
+        if counted.unsure or resets.unsure or not all(event.input_is_whole for event in counted.sure) or self.per:
+            worst = self._count(counted.all, resets.sure, generous=True)
+        if worst:
+            return cannot_tell(worst)
         if scene.lossy:
             return Finding("unknown", f"Evidence is incomplete: {scene.lossy_because()}.")
         return Finding("pass", f"No call is repeated more than {self.at_most} times.")
+
+    def _count(self, counted: Sequence[Call], resets: Sequence[Call], *, generous: bool) -> tuple[Call, ...]:
+        count = _Count(self, generous=generous)
+        counts, starts = {id(event) for event in counted}, {id(event) for event in resets}
+        for event in sorted({id(e): e for e in (*counted, *resets)}.values(), key=lambda event: event.place.order):
+            count.see(event, counted=id(event) in counts, reset=id(event) in starts)
+        return count.worst
 
     def _none(self, scene: Scene) -> Finding:
         if scene.lossy:

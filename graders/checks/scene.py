@@ -46,8 +46,18 @@ class Scene:
         self.events = events
         self.doubtful = doubtful
         self.lossy = bool(trace.lossy)
+        self._is_whole = events is trace.events
 
     def pick(self, predicate: Predicate) -> Picked:
+        """The events that an expression picks; over a whole run looked for once for all checks."""
+        if not self._is_whole:
+            return self._pick(predicate)
+        found = self.trace.picked.get(predicate.source)
+        if found is None:
+            found = self.trace.picked[predicate.source] = self._pick(predicate)
+        return found
+
+    def _pick(self, predicate: Predicate) -> Picked:
         sure: list[Call] = []
         unsure: list[Call] = []
         for event in self.events:
@@ -62,6 +72,8 @@ class Scene:
 
     @property
     def calls(self) -> list[Call]:
+        if self._is_whole:
+            return self.trace.calls
         return [event for event in self.events if event.event == "call"]
 
     def lossy_because(self) -> str:

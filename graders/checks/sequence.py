@@ -114,6 +114,8 @@ class _Search:
 
     def run(self, events: Picked, partners: Picked, *, swap: bool) -> _Result:
         """Events with and without a partner. `swap`: the partner is the first of the pair."""
+        if self._pairs.is_free:
+            return self._run_freely(events, partners)
         self._swap = swap
         sure, lost = self._pairs.marked(partners.sure, self._by_partner)
         unsure, lost_too = self._pairs.marked(partners.unsure, self._by_partner)
@@ -125,6 +127,21 @@ class _Search:
         result.doubt += unmarked
         for event in marked:
             self._judge(event, result, sure=id(event.event) in certain)
+        return result
+
+    def _run_freely(self, events: Picked, partners: Picked) -> _Result:
+        """Where any partner will do, the outermost one tells."""
+        best = -1 if self._nearest_last else 0
+        sure, unsure = partners.sure, partners.unsure
+        result = _Result()
+        for event in events.sure:
+            if sure and self._fits(sure[best], event):
+                result.partner_of[id(event)] = sure[best]
+            elif unsure and self._fits(unsure[best], event):
+                result.doubt.append(event)
+            else:
+                result.alone.append(event)
+        result.doubt += [event for event in events.unsure if not (sure and self._fits(sure[best], event))]
         return result
 
     def _judge(self, event: Marked, result: _Result, *, sure: bool) -> None:
