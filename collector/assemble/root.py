@@ -46,7 +46,9 @@ class Root:
         if len(self.tops) != 1:
             return False
         top = self.tops[0]
-        return MISSING_PARENT in top.flags and (top is self._start or top.facts.operation in ("agent", "workflow"))
+        if MISSING_PARENT not in top.flags or top.facts.operation in ("chat", "tool"):
+            return False  # a step, stamped with its trial's attributes or not, is no root
+        return top is self._start or top.facts.operation in ("agent", "workflow")
 
     @property
     def is_whole(self) -> bool:
