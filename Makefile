@@ -33,8 +33,11 @@ format: $(DEV) ## let ruff format and fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(SETUP) ## measure the way in: spans a second against the floor of the same run
+bench: $(SETUP) ## measure: ingest against its floor, normalising, grading, reliability (ARGS go to ingest)
 	$(BIN)/python -m bench.ingest $(ARGS)
+	$(BIN)/python -m bench.normalise
+	$(BIN)/python -m bench.grade
+	$(BIN)/python -m bench.reliability
 
 clean: ## remove .venv and caches, never data
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -10,8 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-CALLS_PER_RUN = 7  # a run is its agent span and seven pairs of a model call and a tool call: 15 spans
-SPANS_PER_RUN = 1 + 2 * CALLS_PER_RUN
+CALLS = 7  # a run is its agent span and seven pairs of a model call and a tool call: 15 spans
 TEMPLATES = 20
 TASKS = 50
 SECOND_NS = 1_000_000_000
@@ -37,23 +36,22 @@ class Request:
         self.spans = spans
 
 
-def requests(spans: int, runs_per_request: int = 34) -> Iterator[Request]:
-    """At least `spans` spans in requests of 15 x `runs_per_request` (510: what batch processors send by default).
+def requests(spans: int, runs: int = 34, calls: int = CALLS) -> Iterator[Request]:
+    """At least `spans` spans in requests of `runs` runs each (510 spans: what batch processors send by default).
 
     A few templates are built once; each request is one of them with fresh trace ids, put in as bytes. Span ids need
     only be unique in their trace.
     """
-    templates = [_template(number, runs_per_request) for number in range(TEMPLATES)]
-    made = 0
-    while made < spans:
-        payload, trace_ids = templates[(made // (SPANS_PER_RUN * runs_per_request)) % TEMPLATES]
+    size = runs * (1 + 2 * calls)
+    templates = [_template(number, runs, calls) for number in range(TEMPLATES)]
+    for number in range(-(-spans // size)):
+        payload, trace_ids = templates[number % TEMPLATES]
         for trace_id in trace_ids:
             payload = payload.replace(trace_id, os.urandom(16))
-        yield Request(payload, SPANS_PER_RUN * runs_per_request)
-        made += SPANS_PER_RUN * runs_per_request
+        yield Request(payload, size)
 
 
-def _template(number: int, runs: int) -> tuple[bytes, list[bytes]]:
+def _template(number: int, runs: int, calls: int) -> tuple[bytes, list[bytes]]:
     request = ExportTraceServiceRequest()
     group = request.resource_spans.add()
     group.resource.attributes.extend(_pairs({"service.name": "bench-agent", "service.version": "1.4.0"}))
@@ -61,20 +59,20 @@ def _template(number: int, runs: int) -> tuple[bytes, list[bytes]]:
     scoped.scope.name = "bench"
     trace_ids = [os.urandom(16) for _ in range(runs)]
     for index, trace_id in enumerate(trace_ids):
-        scoped.spans.extend(_run(trace_id, f"task-{(number * runs + index) % TASKS}"))
+        scoped.spans.extend(_run(trace_id, f"task-{(number * runs + index) % TASKS}", calls))
     return request.SerializeToString(), trace_ids
 
 
-def _run(trace_id: bytes, task: str) -> list[Span]:
+def _run(trace_id: bytes, task: str, calls: int) -> list[Span]:
     """One run of a coding agent: it reads, edits and runs the tests until they are green."""
     end = time.time_ns()
-    start = end - 2 * CALLS_PER_RUN * SECOND_NS
+    start = end - 2 * calls * SECOND_NS
     agent: Attributes = {
         "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "coder", "passhat.task.id": task,
         "passhat.outcome": "pass" if os.urandom(1)[0] < 200 else "fail",
     }  # fmt: skip
     spans = [_span(trace_id, 1, b"", "invoke_agent coder", (start, end), agent)]
-    for turn in range(CALLS_PER_RUN):
+    for turn in range(calls):
         at = start + 2 * turn * SECOND_NS
         chat = _chat(turn)
         spans.append(_span(trace_id, 2 + 2 * turn, _id(1), "chat gpt-5", (at, at + SECOND_NS), chat))

@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench.telling import table
+
 PATIENCE_S = 300.0
 POLL_S = 0.1
 HALF_LOAD_S = 10.0
@@ -151,15 +153,6 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         half_load(one["transport"], one["grading"], one["spans_per_s"]) for one in full
     ]  # fmt: skip
     return {"floor_spans_per_s": [round(one) for one in floors], "full_load": full, "half_load": half}
-
-
-def table(rows: list[dict[str, Any]]) -> str:
-    """Rows of one shape, right-aligned under their keys."""
-    columns = list(rows[0])
-    cells = [[str(row[column]) for column in columns] for row in rows]
-    widths = [max(len(column), *(len(row[i]) for row in cells)) for i, column in enumerate(columns)]
-    lines = [columns, *cells]
-    return "\n".join("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) for line in lines)
 
 
 def main() -> None:
