@@ -16,20 +16,43 @@ class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
         r = self.registry
-        self.requests = Counter("passhat_requests", "Export requests answered", ["signal", "transport", "code"], registry=r)
+        self.requests = Counter(
+            "passhat_requests", "Export requests answered", ["signal", "transport", "code"], registry=r
+        )
         self.accepted = Counter("passhat_accepted", "Spans or log records acknowledged", ["signal"], registry=r)
-        self.refused = Counter("passhat_refused", "Spans or log records refused, or requests when undecodable", ["signal", "reason"], registry=r)
+        self.refused = Counter(
+            "passhat_refused",
+            "Spans or log records refused, or requests when undecodable",
+            ["signal", "reason"],
+            registry=r,
+        )
         self.repaired = Counter("passhat_repaired", "Values repaired and marked", ["reason"], registry=r)
-        self.received_bytes = Counter("passhat_received_bytes", "Bytes of export requests, inflated", ["signal"], registry=r)
-        self.ack_seconds = Histogram("passhat_ack_seconds", "From request read to acknowledgement", ["transport"], buckets=LATENCY_BUCKETS_S, registry=r)
+        self.received_bytes = Counter(
+            "passhat_received_bytes", "Bytes of export requests, inflated", ["signal"], registry=r
+        )
+        self.ack_seconds = Histogram(
+            "passhat_ack_seconds",
+            "From request read to acknowledgement",
+            ["transport"],
+            buckets=LATENCY_BUCKETS_S,
+            registry=r,
+        )
         self.spool_bytes = Gauge("passhat_spool_bytes", "Bytes waiting in the spool", registry=r)
         self.spool_entries = Gauge("passhat_spool_entries", "Export requests waiting in the spool", registry=r)
         self.stored = Counter("passhat_stored", "Spans or log records written to the store", ["signal"], registry=r)
-        self.store_errors = Counter("passhat_store_errors", "Failed writes to the store, retried", ["reason"], registry=r)
+        self.store_errors = Counter(
+            "passhat_store_errors", "Failed writes to the store, retried", ["reason"], registry=r
+        )
         self.unmapped = Counter("passhat_unmapped_spans", "Spans no dialect understood (kept)", [], registry=r)
-        self.dialects = Counter("passhat_dialect_spans", "Spans by the dialect that understood them", ["dialect"], registry=r)
+        self.dialects = Counter(
+            "passhat_dialect_spans", "Spans by the dialect that understood them", ["dialect"], registry=r
+        )
         self.graded = Counter("passhat_graded_runs", "Gradings written", ["result"], registry=r)
         self.not_a_run = Counter("passhat_not_a_run", "Units without agent, model or tool call", [], registry=r)
-        self.grade_errors = Counter("passhat_grade_errors", "Runs whose grading failed, retried", ["reason"], registry=r)
-        self.verdict_seconds = Histogram("passhat_verdict_seconds", "From due to verdict written", buckets=LATENCY_BUCKETS_S, registry=r)
+        self.grade_errors = Counter(
+            "passhat_grade_errors", "Runs whose grading failed, retried", ["reason"], registry=r
+        )
+        self.verdict_seconds = Histogram(
+            "passhat_verdict_seconds", "From due to verdict written", buckets=LATENCY_BUCKETS_S, registry=r
+        )
         self.open_units = Gauge("passhat_open_units", "Traces (or joined traces) waiting to be due", registry=r)

@@ -40,6 +40,7 @@ from collector.rules import (
 from collector.serve.app import web_app
 from collector.spool import Spool
 from collector.store.store import Store
+from collector.tokens import Tokens, ingest_authorizer
 
 
 class Addresses(Struct, frozen=True):
@@ -79,7 +80,7 @@ class Collector:
         )
         opened.callback(self.spool.close)
 
-        self.receiver = Receiver(self.spool, metrics, limits)
+        self.receiver = Receiver(self.spool, metrics, limits, authorize=ingest_authorizer(Tokens(config.auth)))
         grader = Grader(checks, assembly_policy_of(config), epoch)
         self.loop = GradeLoop(self.store, grader, due_policy_of(config), metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)

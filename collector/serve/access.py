@@ -7,76 +7,38 @@ every write.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from msgspec import Struct
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from collector.config.units import split_address
 from collector.serve.problems import FieldError, Refused, problem
+from collector.tokens import HOW, Grant, ScopeName, Tokens
 
-ScopeName = Literal["ingest", "label", "read", "admin"]
-ALL_SCOPES: frozenset[ScopeName] = frozenset({"ingest", "label", "read", "admin"})
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = ("/healthz", "/readyz")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 MAX_BODY_BYTES = 4 << 20
 
 
-class TokenLike(Protocol):
-    """A token as configured (`auth.tokens`)."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def sha256(self) -> str: ...
-    @property
-    def scopes(self) -> Sequence[ScopeName]: ...
-    @property
-    def project(self) -> str | None: ...
+def need(grant: Grant, *scopes: ScopeName) -> None:
+    """Raise Refused (403) unless the grant holds one of `scopes`; `admin` holds all."""
+    if not any(grant.may(scope) for scope in scopes):
+        wanted = " or ".join(scopes)
+        raise Refused(403, f"this needs a token with the scope {wanted}", hint="ask whoever runs this passhat for one")
 
 
-class Grant(Struct, frozen=True):
-    """What the caller may do. `project` confines reads and writes to one project; '' is all."""
-
-    name: str = ""
-    scopes: frozenset[ScopeName] = ALL_SCOPES
-    project: str = ""
-
-    def need(self, *scopes: ScopeName) -> None:
-        """Raise Refused (403) unless the grant holds one of `scopes`; `admin` holds all."""
-        if self.scopes.isdisjoint((*scopes, "admin")):
-            wanted = " or ".join(scopes)
-            raise Refused(
-                403, f"this needs a token with the scope {wanted}", hint="ask whoever runs this passhat for one"
-            )
-
-
-class Tokens:
-    """The configured tokens, by digest."""
-
-    def __init__(self, tokens: Iterable[TokenLike]) -> None:
-        self._grants = [
-            (bytes.fromhex(token.sha256), Grant(token.name, frozenset(token.scopes), token.project or ""))
-            for token in tokens
-        ]
-
-    def grant(self, authorization: str) -> Grant:
-        """The grant of an `Authorization` header; raises Refused (401). Without tokens configured: everything."""
-        if not self._grants:
-            return Grant()
-        kind, _, token = authorization.partition(" ")
-        digest = hashlib.sha256(token.strip().encode("utf-8", "surrogateescape")).digest()
-        found = [grant for known, grant in self._grants if hmac.compare_digest(known, digest)]
-        if kind.lower() != "bearer" or not found:
-            why = "the token is not known" if authorization else "this passhat asks for a token"
-            raise Refused(401, why, hint="send 'Authorization: Bearer TOKEN' (commands: PASSHAT_TOKEN)")
-        return found[0]
+def grant_of(tokens: Tokens, authorization: str) -> Grant:
+    """The grant of an `Authorization` header; raises Refused (401). Without tokens configured: everything."""
+    if not tokens.required:
+        return Grant()
+    kind, _, token = authorization.partition(" ")
+    grant = tokens.find(token.strip()) if kind.lower() == "bearer" else None
+    if grant is None:
+        raise Refused(401, "the token is not known" if authorization else "this passhat asks for a token", hint=HOW)
+    return grant
 
 
 class Hosts:
@@ -152,4 +114,4 @@ class Door:
         self._hosts.check(host)
         if scope["method"] not in SAFE_METHODS:
             self._hosts.check_origin(headers.get("origin", ""), host)
-        scope.setdefault("state", {})["grant"] = self._tokens.grant(headers.get("authorization", ""))
+        scope.setdefault("state", {})["grant"] = grant_of(self._tokens, headers.get("authorization", ""))

@@ -10,11 +10,12 @@ from fastapi import FastAPI
 from collector.config import Config
 from collector.metrics import Metrics
 from collector.serve import health, outcomes, problems, reliability, runs
-from collector.serve.access import Door, Hosts, Tokens
+from collector.serve.access import Door, Hosts
 from collector.serve.cases import router as cases
 from collector.serve.docs import router as docs
 from collector.serve.strict import StrictJSON
 from collector.store.store import Store
+from collector.tokens import Tokens
 
 TITLE = "passhat"
 ABOUT = (
@@ -37,7 +38,5 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     problems.install(app)
     for router in (runs.router, outcomes.router, reliability.router, cases, health.router, docs):
         app.include_router(router)
-    app.add_middleware(
-        Door, tokens=Tokens(config.auth.tokens), hosts=Hosts(config.listen.web, config.listen.allowed_hosts)
-    )
+    app.add_middleware(Door, tokens=Tokens(config.auth), hosts=Hosts(config.listen.web, config.listen.allowed_hosts))
     return app

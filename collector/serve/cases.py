@@ -10,8 +10,9 @@ from fastapi import APIRouter, Request
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
-from collector.serve.access import Grant
+from collector.serve.access import need
 from collector.serve.strict import StrictJSON
+from collector.tokens import Grant
 
 router = APIRouter()
 
@@ -47,7 +48,7 @@ def cases(request: Request, asked: CaseIn) -> StrictJSON:
     from collector.serve.runs import told_of
 
     grant: Grant = request.state.grant
-    grant.need("read")
+    need(grant, "read")
     told = told_of(request.app.state.store, asked.run_id, {"project": projects(grant, asked.project)})
     case = mine(told, request.app.state.definitions, expect=asked.expect, case_id=asked.id)
     return StrictJSON(as_dict(case))

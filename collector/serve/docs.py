@@ -8,6 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from collector.serve.access import need
+
 router = APIRouter(include_in_schema=False)
 
 STYLE = (
@@ -20,7 +22,7 @@ CSP = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; ba
 
 @router.get("/docs", response_class=HTMLResponse)
 def docs(request: Request) -> HTMLResponse:
-    request.state.grant.need("read")
+    need(request.state.grant, "read")
     return HTMLResponse(page(request.app.openapi()), headers={"Content-Security-Policy": CSP})
 
 

@@ -12,10 +12,11 @@ from prometheus_client.exposition import choose_encoder
 
 from collector.errors import PasshatError
 from collector.metrics import Metrics
-from collector.serve.access import Grant
+from collector.serve.access import need
 from collector.serve.problems import Refused, problem
 from collector.serve.sql import read
 from collector.serve.strict import StrictJSON
+from collector.tokens import Grant
 
 router = APIRouter()
 
@@ -31,7 +32,7 @@ FIXES = {
 @router.get("/api/v1/status", summary="What was accepted, stored, graded and refused, and what is in the way")
 def status(request: Request) -> StrictJSON:
     grant: Grant = request.state.grant
-    grant.need("read")
+    need(grant, "read")
     counted = counts(request.app.state.metrics)
     return StrictJSON({**counted, **request.app.state.status(), "blocked": blocked(request, grant)})
 
@@ -39,7 +40,7 @@ def status(request: Request) -> StrictJSON:
 @router.get("/metrics", summary="Prometheus metrics", response_class=Response)
 def metrics(request: Request) -> Response:
     grant: Grant = request.state.grant
-    grant.need("read")
+    need(grant, "read")
     encode, content_type = choose_encoder(request.headers.get("accept", ""))
     return Response(encode(request.app.state.metrics.registry), media_type=content_type)
 

@@ -10,12 +10,13 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from collector.serve.access import Grant
+from collector.serve.access import need
 from collector.serve.problems import FieldError, Refused, pointer, words
 from collector.serve.sql import read
 from collector.serve.strict import StrictJSON
 from collector.serve.times import LAST_MS, MS_NS, instant_ms
 from collector.store.store import Store
+from collector.tokens import Grant
 from semconv.outcome import Outcome, OutcomeResult
 
 router = APIRouter()
@@ -152,8 +153,8 @@ def read_outcomes(body: bytes) -> list[OutcomeIn]:
 def of_grant(items: list[OutcomeIn], grant: Grant, default_project: str) -> list[tuple[str, OutcomeIn]]:
     """Each outcome with its project: the token's wins, and a statement for another one is refused, not moved."""
     if any(item.source == "human" for item in items):
-        grant.need("label")
-    grant.need("label", "ingest")
+        need(grant, "label")
+    need(grant, "label", "ingest")
     if grant.project and any(item.project not in (None, grant.project) for item in items):
         raise Refused(403, "the token is for another project", FieldError("/project", "not the token's project"))
     return [(grant.project or item.project or default_project, item) for item in items]

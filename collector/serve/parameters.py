@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from collector.serve.access import Grant
 from collector.serve.problems import FieldError, Refused
 from collector.serve.times import Asked
+from collector.tokens import Grant
 
 Result = Literal["pass", "fail", "error", "invalid", "unknown", "incomplete", "pending"]
 Basis = Literal["outcome", "trajectory"]

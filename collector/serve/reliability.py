@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from collector.serve.access import Grant
+from collector.serve.access import need
 from collector.serve.parameters import ReliabilityQuery
 from collector.serve.rates import rates
 from collector.serve.sql import Row, read
 from collector.serve.strict import StrictJSON
 from collector.serve.times import EPOCH, Window, rfc3339_ms, window_of
 from collector.store.store import Store
+from collector.tokens import Grant
 
 router = APIRouter()
 
@@ -40,7 +41,7 @@ def reliability(request: Request, query: Annotated[ReliabilityQuery, Query()]) -
     outcomes where there are any. `recent` adds the results of so many latest trials.
     """
     grant: Grant = request.state.grant
-    grant.need("read")
+    need(grant, "read")
     store: Store = request.app.state.store
     window = window_of(query.asked(), store.now_ns() // 1_000_000)
     bound = {

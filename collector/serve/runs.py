@@ -12,13 +12,14 @@ import orjson
 from fastapi import APIRouter, Query, Request
 from starlette.convertors import Convertor, register_url_convertor
 
-from collector.serve.access import Grant
+from collector.serve.access import need
 from collector.serve.parameters import Filters, RunsQuery
 from collector.serve.problems import FieldError, Refused
 from collector.serve.sql import Row, read
 from collector.serve.strict import StrictJSON
 from collector.serve.times import LAST_MS, rfc3339, rfc3339_ms, window_of
 from collector.store.store import Store
+from collector.tokens import Grant
 
 router = APIRouter()
 
@@ -57,7 +58,7 @@ register_url_convertor("any", AnyText())
 def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> StrictJSON:
     """Runs whose end lies in the window (default: all), newest first; `next` is the cursor of the next page."""
     grant: Grant = request.state.grant
-    grant.need("read")
+    need(grant, "read")
     store: Store = request.app.state.store
     bound = query.bound(grant)
     everything = not (query.window or query.since or query.until)
@@ -85,7 +86,7 @@ def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> StrictJSON:
 def run(request: Request, run_id: str, query: Annotated[Filters, Query()]) -> StrictJSON:
     """The run, its numbered trace lines, its current verdicts and every outcome said of it."""
     grant: Grant = request.state.grant
-    grant.need("read")
+    need(grant, "read")
     return StrictJSON(told_of(request.app.state.store, run_id, query.bound(grant)))
 
 

@@ -1,23 +1,23 @@
 """Hosts, origins, tokens and scopes."""
 
 import hashlib
+from pathlib import Path
 
 import pytest
-from msgspec import Struct
 
-from collector.serve.access import Grant, Hosts, ScopeName, Tokens
+from collector.config.keys import AuthConfig, TokenConfig
+from collector.errors import Forbidden, Unauthenticated, UsageError
+from collector.serve.access import Hosts, grant_of, need
 from collector.serve.problems import Refused
+from collector.tokens import Grant, ScopeName, Tokens, ingest_authorizer
 
 
-class Token(Struct, frozen=True):
-    name: str
-    sha256: str
-    scopes: tuple[ScopeName, ...]
-    project: str | None = None
+def token(name: str, *scopes: ScopeName, project: str | None = None) -> TokenConfig:
+    return TokenConfig(name=name, sha256=hashlib.sha256(name.encode()).hexdigest(), scopes=scopes, project=project)
 
 
-def token(name: str, *scopes: ScopeName, project: str | None = None) -> Token:
-    return Token(name, hashlib.sha256(name.encode()).hexdigest(), scopes, project)
+def tokens(*given: TokenConfig, file: Path | None = None) -> Tokens:
+    return Tokens(AuthConfig(tokens=given, tokens_file=file))
 
 
 @pytest.mark.parametrize(
@@ -56,27 +56,60 @@ def test_the_same_origin_and_programs_may_write() -> None:
 
 
 def test_without_tokens_everybody_who_can_connect_may_do_everything() -> None:
-    Tokens([]).grant("").need("admin")
+    need(grant_of(tokens(), ""), "admin")
+    assert ingest_authorizer(tokens())(None).project is None
 
 
 def test_a_token_grants_its_scopes_and_no_more() -> None:
-    tokens = Tokens([token("reader", "read"), token("boss", "admin", project="p")])
-    grant = tokens.grant("Bearer reader")
-    grant.need("read")
+    known = tokens(token("reader", "read"), token("boss", "admin", project="p"))
+    grant = grant_of(known, "Bearer reader")
+    need(grant, "read")
     with pytest.raises(Refused) as told:
-        grant.need("label")
+        need(grant, "label")
     assert told.value.status == 403
-    tokens.grant("bearer boss").need("label")
-    assert tokens.grant("Bearer boss").project == "p"
+    need(grant_of(known, "bearer boss"), "label")
+    assert grant_of(known, "Bearer boss").project == "p"
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", "Basic reader", "reader", "Bearer reader2"])
 def test_anything_else_is_nobody(header: str) -> None:
     with pytest.raises(Refused) as told:
-        Tokens([token("reader", "read")]).grant(header)
+        grant_of(tokens(token("reader", "read")), header)
     assert told.value.status == 401
     assert "reader" not in str(told.value)
 
 
-def test_admin_is_every_scope() -> None:
-    Grant(scopes=frozenset({"admin"})).need("read", "ingest")
+def test_sending_needs_the_scope_ingest_and_takes_the_tokens_project() -> None:
+    authorize = ingest_authorizer(tokens(token("sender", "ingest", project="p"), token("reader", "read")))
+    assert authorize("sender").project == "p"
+    for refused, error in (
+        (None, Unauthenticated),
+        ("", Unauthenticated),
+        ("x", Unauthenticated),
+        ("reader", Forbidden),
+    ):
+        with pytest.raises(error):
+            authorize(refused)
+
+
+def test_a_tokens_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.yaml"
+    file.write_text("[]")
+    known = tokens(file=file)
+    assert known.required
+    assert known.find("late") is None
+    file.write_text(f"- {{name: late, sha256: {hashlib.sha256(b'late').hexdigest()}, scopes: [read]}}")
+    assert known.find("late") == Grant("late", frozenset({"read"}))
+    file.write_text("not: a list of tokens")
+    assert known.find("late") is not None
+    assert "late" not in known.error
+    assert str(file) in known.error
+
+
+def test_a_tokens_file_that_is_wrong_at_start_is_an_error(tmp_path: Path) -> None:
+    for text in ("- {name: x}", "words", "- {name: x, sha256: zz, scopes: [read]}", "{"):
+        (tmp_path / "tokens.yaml").write_text(text)
+        with pytest.raises(UsageError):
+            tokens(file=tmp_path / "tokens.yaml")
+    with pytest.raises(UsageError):
+        tokens(file=tmp_path / "missing.yaml")
