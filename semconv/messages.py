@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from semconv.blocks import result_of
-from semconv.decode import arguments, is_withheld, json_or_none, text_of
+from semconv.decode import arguments, is_withheld, json_or_none, literal_or_none, text_of
 from semconv.facts import Message, Part
 from semconv.names import EVENT_NAME
 from semconv.parts import (
@@ -32,6 +32,8 @@ _ROLES: Final = {
     "model": "assistant",
     "developer": "system",
     "function": "tool",
+    "tool-call": "assistant",
+    "tool-response": "tool",
     "AIMessageChunk": "assistant",
     "remove": "system",
 }
@@ -227,11 +229,23 @@ def _message(item: dict[str, Any], role: str) -> Message | None:
     elif kind in ("function_call", "reasoning"):
         role = "assistant"
     role = _role(item, role)
+    if item.get("role") in ("tool-call", "tool-response"):
+        return _printed(item, role)
     parts = list(_content_parts(item, role))
     parts.extend(part for call in calls_in(item) for part in call_parts(call))
     if not parts:
         return None
     return Message(role, tuple(parts), text_of(item.get("id")) if isinstance(item.get("id"), str) else "")
+
+
+def _printed(item: dict[str, Any], role: str) -> Message | None:
+    """smolagents' own roles: the calls as a printed list, and an observation that says not whose result it is."""
+    if role == "tool":
+        return Message(role, (Part("other", "observation"),))
+    text = "\n".join(part.text for part in _content_parts(item, role))
+    calls = literal_or_none(text, text.find("[")) if "[" in text else None
+    found = [part for call in calls if isinstance(call, dict) for part in call_parts(call)] if calls else []
+    return Message(role, tuple(found)) if found else None
 
 
 def _content_parts(item: dict[str, Any], role: str) -> Iterator[Part]:

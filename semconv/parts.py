@@ -140,8 +140,15 @@ def _gemini_call(piece: dict[str, Any]) -> Iterator[Part]:
 
 def _gemini_result(piece: dict[str, Any]) -> Iterator[Part]:
     held = piece.get("functionResponse") or piece.get("function_response")
-    if isinstance(held, dict):
-        yield from _result_block(held)
+    if not isinstance(held, dict):
+        return
+    response = held.get("response")
+    if isinstance(response, dict) and len(response) == 1:
+        # By Gemini's own rule `output` and `error` are a function's answer, any other key is part of it.
+        for key in ("output", "error"):
+            if key in response:
+                held = {**held, "response": response[key], "is_error": key == "error"}
+    yield from _result_block(held)
 
 
 RESULTS: Final = frozenset(

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from semconv.dialect import Dialect
-from semconv.dialects import agents, ai_sdk, claude_code, codex, gemini_cli, logfire, pydantic_ai, traceloop
+from semconv.dialects import (
+    agents,
+    ai_sdk,
+    claude_code,
+    codex,
+    gateways,
+    gemini_cli,
+    logfire,
+    openinference,
+    pydantic_ai,
+    traceloop,
+)
 from semconv.dialects.copilot import COPILOT
-from semconv.dialects.gateways import AGENTOPS, LITELLM, MASTRA, OPENLIT
 from semconv.dialects.laminar import LAMINAR
 from semconv.dialects.langfuse import LANGFUSE
 from semconv.dialects.langsmith import LANGSMITH
 from semconv.dialects.mcp import MCP
 from semconv.dialects.mlflow import MLFLOW
-from semconv.dialects.openinference import OPENINFERENCE
 from semconv.dialects.otel_genai import OTEL_GENAI
 from semconv.registry import Refine
 
 BUILT_IN: tuple[tuple[Dialect, Refine | None], ...] = (
     (LANGFUSE, None),
-    (OPENINFERENCE, None),
+    (openinference.OPENINFERENCE, openinference.refine),
     (LANGSMITH, None),
     (MLFLOW, None),
     (LAMINAR, None),
     (traceloop.CREWAI, traceloop.refine_crewai),
-    (traceloop.TRACELOOP, None),
-    (AGENTOPS, None),
-    (MASTRA, None),
+    (traceloop.TRACELOOP, traceloop.refine),
+    (gateways.AGENTOPS, None),
+    (gateways.MASTRA, gateways.refine_mastra),
     (claude_code.CLAUDE_CODE, claude_code.refine),
     (codex.CODEX, codex.refine),
     (gemini_cli.GEMINI_CLI, gemini_cli.refine_gemini),
@@ -39,8 +48,8 @@ BUILT_IN: tuple[tuple[Dialect, Refine | None], ...] = (
     (agents.AGENT_FRAMEWORK, None),
     (agents.SEMANTIC_KERNEL, None),
     (agents.AUTOGEN, agents.refine_autogen),
-    (LITELLM, None),
-    (OPENLIT, None),
+    (gateways.LITELLM, None),
+    (gateways.OPENLIT, None),
     (pydantic_ai.PYDANTIC_AI, pydantic_ai.refine),
     (traceloop.OPENLLMETRY, None),
     (MCP, None),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from semconv.dialect import Dialect, Fields, Operations, When, extended
 from semconv.dialects.otel_genai import OTEL_GENAI
+from semconv.facts import Message
+from semconv.registry import Found
+from semconv.sources import View
 
 # Two spans a request; calls are in `gen_ai.completion.N.function_call` (N counts tools), their ids in the next request.
 LITELLM = extended(
@@ -69,6 +74,21 @@ MASTRA = extended(
     ),
     OTEL_GENAI,
 )
+
+_STAND_IN = re.compile(r"(?:\[tool(?:-result)?: [^\]]{1,200}\])+")
+
+
+def refine_mastra(view: View, found: Found) -> None:
+    """Mastra puts `[tool: name]` in the place of calls and results of earlier steps: stand-ins are no words."""
+    if "messages_in" in found:
+        found["messages_in"] = tuple(one for one in found["messages_in"] if not _is_stand_in(one))
+
+
+def _is_stand_in(message: Message) -> bool:
+    (part, *others) = message.parts
+    said = part.text if part.kind == "text" else part.value
+    return not others and isinstance(said, str) and _STAND_IN.fullmatch(said) is not None
+
 
 # `tool_call.NAME` says a call was asked for, `NAME.tool` that it was carried out.
 AGENTOPS = extended(

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from semconv.dialect import Dialect, Fields, LogRule, Operations, When, extended
 from semconv.dialects.otel_genai import OTEL_GENAI
+from semconv.facts import Message, Part
 from semconv.registry import FAILED, Found
 from semconv.sources import View
 
@@ -129,7 +132,23 @@ _EXIT_CODE = re.compile(r"^Exit Code: (-?[1-9]\d*)$", re.MULTILINE)
 
 
 def refine_gemini(view: View, found: Found) -> None:
-    """A shell command's failure out of the text its span keeps as a success."""
+    """A shell command's failure out of the text its span keeps as a success; ids of calls as everywhere else."""
     output = found.get("output")
     if found["operation"] == "tool" and isinstance(output, str) and _EXIT_CODE.search(output):
         found[FAILED] = "exit_code"
+    if "messages_in" in found:
+        found["messages_in"] = tuple(_with_whole_ids(message) for message in found["messages_in"])
+
+
+def _with_whole_ids(message: Message) -> Message:
+    """The history names a call by its bare id, where the call itself is `{tool}__{id}`."""
+    if not any(part.call_id for part in message.parts):
+        return message
+    return structs.replace(message, parts=tuple(_with_whole_id(part) for part in message.parts))
+
+
+def _with_whole_id(part: Part) -> Part:
+    prefix = f"{part.tool}__"
+    if not part.call_id or not part.tool or part.call_id.startswith(prefix):
+        return part
+    return structs.replace(part, call_id=prefix + part.call_id)

@@ -6,12 +6,19 @@ is a schema for some instrumentations and the arguments for others, so it is nev
 
 from __future__ import annotations
 
+from msgspec import structs
+
+from semconv.decode import json_text, plain
 from semconv.dialect import Dialect, Fields, Operations, When
+from semconv.facts import Message, Part
+from semconv.registry import Found
+from semconv.sources import View
 
 OPENINFERENCE = Dialect(
     name="openinference",
     priority=11,
     match=(When(attribute="openinference.span.kind"),),
+    ignore=(When(attribute="tool.name", equals="final_answer", name="FinalAnswerTool"),),
     operation=Operations(
         attributes=("openinference.span.kind",),
         values={
@@ -72,3 +79,25 @@ OPENINFERENCE = Dialect(
     ),
     content="content is on unless OPENINFERENCE_HIDE_INPUTS, OPENINFERENCE_HIDE_OUTPUTS or the like hide it",
 )
+
+
+def refine(view: View, found: Found) -> None:
+    """smolagents ends by a tool of its own: what is handed to `final_answer` is the answer, no step."""
+    if view.record.scope.name != "openinference.instrumentation.smolagents":
+        return
+    for field in ("messages_in", "messages_out"):
+        if field in found:
+            found[field] = tuple(_with_answer(message) for message in found[field])
+
+
+def _with_answer(message: Message) -> Message:
+    if not any(part.tool == "final_answer" for part in message.parts):
+        return message
+    return structs.replace(message, parts=tuple(_answer(part) for part in message.parts))
+
+
+def _answer(part: Part) -> Part:
+    if part.tool != "final_answer" or part.kind != "tool_call" or not isinstance(part.value, dict):
+        return part
+    said = part.value.get("answer")
+    return Part("text", said if isinstance(said, str) else json_text(plain(said)))

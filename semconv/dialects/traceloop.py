@@ -103,6 +103,14 @@ MAX_TASKS = 32  # of one crew; each is a parse
 _MESSAGES = re.compile(r"\bmessages=(?=\[\{)")
 
 
+def refine(view: View, found: Found) -> None:
+    """The MCP server's side of a call, a sibling of the client's: only it names a workflow, `{server}.mcp`."""
+    workflow = view.attributes.get("traceloop.workflow.name")
+    if found["operation"] == "tool" and isinstance(workflow, str) and workflow.endswith(".mcp"):
+        found["flags"] = tuple(dict.fromkeys((*found.get("flags", ()), "server_side")))
+        found.setdefault("server", workflow.removesuffix(".mcp"))
+
+
 def refine_crewai(view: View, found: Found) -> None:
     """The conversation out of the printed task outputs."""
     printed = view.attributes.get("crewai.crew.tasks_output")

@@ -301,3 +301,16 @@ def test_the_blocks_of_one_message_without_its_role(blocks: Any) -> None:
     assert found == Message("assistant", (*SAID.parts, *CALLED.parts))
     event = {"event.name": "gen_ai.choice", "message": msgspec.json.encode(blocks).decode(), "finish_reason": "x"}
     assert messages_of([event], "assistant") == (found,)
+
+
+def test_smolagents_prints_its_calls_and_observations() -> None:
+    told = [
+        {
+            "role": "tool-call",
+            "content": "Calling tools:\n[{'id': 'c-1', 'function': {'name': 'refund', 'arguments': {'id': 'A'}}}]",
+        },
+        {"role": "tool-response", "content": "Observation:\ndone"},
+        {"role": "tool-call", "content": "Calling nothing"},
+    ]
+    found = messages_of(told, "user")
+    assert found == (CALLED, Message("tool", (Part("other", "observation"),)))

@@ -209,3 +209,40 @@ def test_dialects_have_names_of_their_own_and_say_what_turns_content_on() -> Non
 
 def test_the_file_says_which_spans_are_a_dialects_own() -> None:
     assert [dialect.name for dialect, _ in BUILT_IN if not dialect.match] == []
+
+
+def test_smolagents_final_answer_is_an_answer_and_no_tool() -> None:
+    scope = "openinference.instrumentation.smolagents"
+    sent = {"openinference.span.kind": "TOOL", "tool.name": "final_answer", "input.value": "{}"}
+    assert facts_of(span(sent, scope=scope, name="FinalAnswerTool"), WORDS).operation == "other"
+    call = "llm.output_messages.0.message.tool_calls.0.tool_call.function"
+    asked = {
+        "openinference.span.kind": "LLM",
+        "llm.output_messages.0.message.role": "assistant",
+        f"{call}.name": "final_answer",
+        f"{call}.arguments": '{"answer": "Done."}',
+    }
+    (said,) = facts_of(span(asked, scope=scope), WORDS).messages_out
+    assert [(part.kind, part.text) for part in said.parts] == [("text", "Done.")]
+    (kept,) = facts_of(span(asked, scope="lib"), WORDS).messages_out
+    assert [(part.kind, part.tool) for part in kept.parts] == [("tool_call", "final_answer")]
+
+
+def test_mastras_stand_ins_for_earlier_steps_are_no_words() -> None:
+    said = '[{"role": "user", "content": "Refund A"}, {"role": "assistant", "content": "[tool: refund][tool: look]"},'
+    said += ' {"role": "tool", "content": "[tool-result: refund]"}, {"role": "assistant", "content": "see [tool: x]"}]'
+    facts = facts_of(span({"mastra.span.type": "model_step", "mastra.model_step.input": said}), WORDS)
+    assert [message.role for message in facts.messages_in] == ["user", "assistant"]
+
+
+def test_an_mcp_servers_side_is_marked_by_its_workflow() -> None:
+    sent = {"traceloop.span.kind": "tool", "traceloop.entity.name": "refund", "traceloop.workflow.name": "shop.mcp"}
+    facts = facts_of(span(sent), WORDS)
+    assert (facts.flags, facts.server) == (("server_side",), "shop")
+
+
+def test_gemini_names_a_call_alike_in_history_and_deed() -> None:
+    said = '[{"role": "model", "parts": [{"functionCall": {"name": "edit", "args": {}, "id": "fc_1"}}]}]'
+    sent = {"gen_ai.operation.name": "llm_call", "gen_ai.input.messages": said}
+    (message,) = facts_of(span(sent, scope="gemini-cli"), WORDS).messages_in
+    assert message.parts[0].call_id == "edit__fc_1"
