@@ -46,6 +46,7 @@ _EVENT_ROLES: Final = {
 }
 _CHAT_ROLES: Final = frozenset(["system", "user", "assistant", "tool"])
 # Where a request or response keeps its messages: `{"messages": […]}`, `{"choices": […]}`, `{"generations": [[…]]}` …
+_SPEAKERS: Final = frozenset(["role", "type", "kwargs", "lc", "tool_calls", "tool_call_id", "message", "parts"])
 _PAIRED: Final = frozenset([*_CHAT_ROLES, "human", "ai"])
 _HOLDERS: Final = ("messages", "choices", "candidates", "generations", "contents", "output", "input", "outputs")
 MAX_NESTING: Final = 8
@@ -175,7 +176,12 @@ def _inside(item: dict[str, Any]) -> Any:
     event = item.get(EVENT_NAME)
     if event == "gen_ai.choice" or ("message" in item and "role" not in item and "parts" not in item):
         held = item.get("message")
-        return {"role": "assistant", **held} if isinstance(held, dict) and event else held
+        if not isinstance(held, dict):
+            return held
+        if event:
+            return {"role": "assistant", **held}
+        # A flattened message that lost its role to a limit is nobody's words: whose, would be a guess.
+        return held if len(item) > 1 or not held.keys().isdisjoint(_SPEAKERS) else None
     kwargs = item.get("kwargs")
     if isinstance(kwargs, dict) and ("lc" in item or "content" in kwargs):
         kind = str(item.get("id", [""])[-1]) if isinstance(item.get("id"), list) else ""
@@ -216,7 +222,12 @@ def _langchain_type(item: dict[str, Any]) -> str:
 
 
 def _role(item: dict[str, Any], role: str) -> str:
-    said = item.get("role") or _EVENT_ROLES.get(str(item.get(EVENT_NAME, ""))) or _langchain_type(item)
+    said = (
+        item.get("role")
+        or ("tool" if "tool_call_id" in item else None)
+        or _EVENT_ROLES.get(str(item.get(EVENT_NAME, "")))
+        or _langchain_type(item)
+    )
     said = text_of(said) if said else role
     said = _ROLES.get(said, said.lower())
     return said if said in _CHAT_ROLES else role

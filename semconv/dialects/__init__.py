@@ -48,6 +48,7 @@ BUILT_IN: tuple[tuple[Dialect, Refine | None], ...] = (
     (agents.AGENT_FRAMEWORK, None),
     (agents.SEMANTIC_KERNEL, None),
     (agents.AUTOGEN, agents.refine_autogen),
+    (agents.OPENAI_AGENTS, agents.refine_openai_agents),
     (gateways.LITELLM, None),
     (gateways.OPENLIT, None),
     (pydantic_ai.PYDANTIC_AI, pydantic_ai.refine),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
+from semconv.decode import arguments, literal_or_none
 from semconv.dialect import Dialect, Fields, Operations, When, extended
 from semconv.dialects.otel_genai import OTEL_GENAI
+from semconv.facts import Message, Part
 from semconv.messages import messages_of
 from semconv.registry import Found
 from semconv.sources import View
@@ -81,6 +85,48 @@ SEMANTIC_KERNEL = extended(
     ),
     OTEL_GENAI,
 )
+
+# The contrib instrumentation of the OpenAI Agents SDK, 0.1: calls are printed objects in text parts, and every child
+# has one constant for an agent's name.
+OPENAI_AGENTS = extended(
+    Dialect(
+        name="openai_agents",
+        priority=58,
+        match=(When(scope="opentelemetry.instrumentation.openai_agents"),),
+        content=OTEL_GENAI.content,
+    ),
+    OTEL_GENAI,
+)
+
+_PRINTED_CALL = re.compile(
+    r"ResponseFunctionToolCall\(arguments=(?P<arguments>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"), "
+    r"call_id='(?P<id>[^']*)', name='(?P<name>[^']*)'"
+)
+
+
+def refine_openai_agents(view: View, found: Found) -> None:
+    """Printed calls back to calls, and no name where the SDK gives a constant."""
+    if found.get("agent") == "OpenAI Agent":
+        del found["agent"]
+    for field in ("messages_in", "messages_out"):
+        if field in found:
+            found[field] = tuple(_with_calls(message) for message in found[field])
+
+
+def _with_calls(message: Message) -> Message:
+    if not any(part.text.startswith("ResponseFunctionToolCall(") for part in message.parts):
+        return message
+    return structs.replace(message, parts=tuple(_printed_call(part) or part for part in message.parts))
+
+
+def _printed_call(part: Part) -> Part | None:
+    match = _PRINTED_CALL.match(part.text)
+    if match is None:
+        return None
+    printed = literal_or_none(f"[{match['arguments']}]")
+    value, state = arguments(printed[0] if printed else None)
+    return Part("tool_call", call_id=match["id"], tool=match["name"], value=value, input_state=state)
+
 
 # One run over many traces, tied by the team's id in the names of its actors; arguments and results are only in the
 # messages its runtime passes.

@@ -314,3 +314,9 @@ def test_smolagents_prints_its_calls_and_observations() -> None:
     ]
     found = messages_of(told, "user")
     assert found == (CALLED, Message("tool", (Part("other", "observation"),)))
+
+
+def test_a_message_that_lost_its_role_is_nobodys() -> None:
+    """Attribute limits drop the oldest: a flattened message may be left with its content alone."""
+    left = [{"message": {"content": "whose words?"}}, {"message": {"content": RESULT, "tool_call_id": "c-1"}}]
+    assert messages_of(left, "user") == (ANSWERED,)
