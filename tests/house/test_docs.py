@@ -19,7 +19,9 @@ from collector.cli.app import app
 from collector.config import Config, duration_s, load, size_bytes
 from collector.config.layers import env_names
 from collector.metrics import Metrics
-from tests.house.source_tree import ROOT
+from collector.store.store import Store
+from tests.house import sql_page
+from tests.house.source_tree import ROOT, files
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -250,3 +252,25 @@ def test_every_view_is_documented() -> None:
     names = [path.stem for path in sorted((ROOT / "queries" / "views").glob("*.sql"))]
     assert names
     assert [name for name in names if f"`{name}" not in text] == []
+
+
+def test_the_sql_page_says_what_the_sql_files_say() -> None:
+    assert page("docs/sql.md") == sql_page.page(), "write it again: python -m tests.house.sql_page"
+
+
+def test_pages_that_the_source_mentions_exist() -> None:
+    mentioned = {
+        name
+        for path in files("collector", "graders", "semconv", "bench")
+        for name in re.findall(r"docs/[\w-]+\.md", (ROOT / path).read_text())
+    }
+    assert [name for name in sorted(mentioned) if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("text", blocks("sql"))
+def test_sql_blocks_run(text: str, tmp_path: Path) -> None:
+    store = Store.open(load(env={}, overrides={"data": tmp_path}).store, tmp_path)
+    try:
+        assert store.query(text).rows == []
+    finally:
+        store.close()
