@@ -80,6 +80,10 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     Emitters that say so have `attempt`, the id of the prompt a record belongs to, and `boundary` where one begins
     or ends (an end that more of the attempt follows was none); `sequence` is their own order, `duration_ns` lies
     before a log record's time. Records that share a join key are one unit, whatever their traces.
+
+    `flags`: `error_from:X` (the evidence of an error: status, exception, error_type, attribute, exit_code, result),
+    `server_side` (a server's report of a call its client reports too), `partial_input` (the span holds a part of the
+    arguments), `continuation` (a notice of work begun earlier, of the run that shares its join key), `dialect_error`.
     """
 
     operation: Operation = ""
