@@ -125,7 +125,7 @@ def _split(run: Members, closed_ns: int) -> Members | None:
     own = set(run.nodes)
     later: set[Node] = set()
     for node in run.nodes:
-        if node.parent in later or (node.parent not in own and not node.is_stranded and node.start > closed_ns):
+        if node.parent in later or (node.parent not in own and not node.is_stranded and _began_after(node, closed_ns)):
             later.add(node)
     if not later:
         return None
@@ -141,6 +141,11 @@ def _split(run: Members, closed_ns: int) -> Members | None:
     run.starts = [node for node in run.starts if node not in later]
     run.logs = [(log, node) for log, node in run.logs if id(log) not in taken]
     return new
+
+
+def _began_after(node: Node, closed_ns: int) -> bool:
+    """Began and arrived after the closing: an emitter whose clock is ahead begins nothing twice."""
+    return node.start > closed_ns and (node.span.received_ns or node.start) > closed_ns
 
 
 def _next_life(run_id: str) -> str:

@@ -63,7 +63,8 @@ class Grader:
 
     def assembled(self, unit: Unit, closed_by: ClosedBy) -> Assembled:
         """The runs of a unit with their verdicts; outcomes stored from elsewhere are added by the loop."""
-        assembly = assemble(unit.facts, closed_by=closed_by, policy=self._assembly)
+        closures = {row.run_id: row.closed_ns for row in unit.runs if row.alive and row.closed_ns}
+        assembly = assemble(unit.facts, closed_by=closed_by, policy=self._assembly, closures=closures)
         return Assembled(
             unit=unit,
             closed_by=closed_by,

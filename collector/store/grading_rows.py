@@ -79,6 +79,7 @@ class RunRow(Struct, frozen=True):
     flags: tuple[str, ...]
     inputs: int
     as_of_ns: int
+    closed_ns: int
     input_digest: str
     check_id: tuple[str, ...]
     check_kind: tuple[str, ...]
@@ -177,13 +178,21 @@ def run_row(grading: Grading, before: StoredRun | None, now_ms: int) -> RunRow |
         (ended - started) / 1000, run.turns, run.tool_calls,
         run.input_tokens, run.output_tokens, run.cost_usd, run.final_text, run.subtype,
         _encode(key_values(run.attributes)), run.trace_ids, grading.units,
-        run.span_count, len(run.lines), run.lossy, flags, grading.inputs, grading.as_of_ns, grading.input_digest,
+        run.span_count, len(run.lines), run.lossy, flags, grading.inputs, grading.as_of_ns,
+        _closed_ns(grading, before), grading.input_digest,
         tuple(c.check_id for c in checks), tuple(c.kind for c in checks), tuple(c.axis for c in checks),
         tuple(c.gate for c in checks), tuple(c.severity for c in checks), tuple(c.on_fail for c in checks),
         tuple(c.check_version for c in checks), tuple(c.status for c in checks), tuple(c.reason for c in checks),
         tuple(c.fix for c in checks), tuple(c.lines for c in checks),
         first_stored,
     )  # fmt: skip
+
+
+def _closed_ns(grading: Grading, before: StoredRun | None) -> int:
+    """When the run was first closed. It stays: a regrade must not swallow what began after the run had ended."""
+    if before is not None and before.alive and before.closed_ns:
+        return before.closed_ns
+    return grading.as_of_ns if grading.alive and not grading.run.is_open else 0
 
 
 def version_of(grading: Grading) -> int:

@@ -42,7 +42,7 @@ GROUP BY project, unit ORDER BY unit"""
 RUNS = f"""
 SELECT project, run_id, version, revision, alive, epoch, inputs, input_digest, basis, checks_version, result,
     task_id, task_version, toUnixTimestamp(hour), arrayMap(h -> toUnixTimestamp(h), prev_hours),
-    toUnixTimestamp64Milli(first_stored), line_count, flags
+    toUnixTimestamp64Milli(first_stored), line_count, closed_ns, flags
 FROM runs FINAL
 WHERE (project, run_key) IN (
     SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k))"""

@@ -53,6 +53,7 @@ class StoredRun(Struct, frozen=True):
     prev_hours_s: tuple[int, ...]
     first_stored_ms: int
     line_count: int = 0
+    closed_ns: int = 0
     flags: tuple[str, ...] = ()
 
 

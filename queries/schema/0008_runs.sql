@@ -3,6 +3,7 @@
 -- version = checks epoch << 40 | normaliser << 32 | inputs << 2 | closed << 1 | basis is outcome: what went in, not when
 -- it was graded, so a slower grader that read fewer spans cannot win. revision is 1, 2, 3 … for people.
 -- units: the traces (or join keys of trace-less logs) it was assembled from. hour is the hour of ended; prev_hours all others this run was ever in, so that their counts are corrected.
+-- closed_ns: the store's clock when the run was first graded closed, 0 before: a root that starts later is another run.
 -- as_of_ns: the store's clock when its unit was read: what was stored before is in.
 -- check_*: the verdicts of this revision, one element a check. Lines of this revision: trace_lines of equal version, n <= line_count.
 CREATE TABLE IF NOT EXISTS runs
@@ -64,6 +65,7 @@ CREATE TABLE IF NOT EXISTS runs
     flags Array(LowCardinality(String)),
     inputs UInt32 CODEC(ZSTD(1)),
     as_of_ns UInt64 CODEC(ZSTD(1)),
+    closed_ns UInt64 CODEC(ZSTD(1)),
     input_digest String CODEC(ZSTD(1)),
     check_id Array(LowCardinality(String)),
     check_kind Array(LowCardinality(String)),

@@ -6,6 +6,7 @@ import base64
 import json
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,12 @@ import grpc
 import httpx
 import pytest
 from google.protobuf.json_format import MessageToDict
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from tests.support.serving import Serving, until
 
@@ -86,7 +91,8 @@ def test_order_repetition_and_encoding_do_not_matter(serving: Serving) -> None:
         chance.shuffle(parts)
         for part in parts:
             send(serving, part, chance.choice(("grpc", "protobuf", "json")) if how == "mixed" else how)
-        told = whole(serving, project)
+        # A pause between two requests may close the run before all is there: what counts is what it ends with.
+        told = until(partial(whole, serving, project), lambda told: told["run"]["span_count"] == 11)
         seen.append((told["lines"], [(v["check_id"], v["status"], v["lines"]) for v in told["verdicts"]]))
     assert all(one == seen[0] for one in seen)
     assert [line["n"] for line in seen[0][0]] == list(range(1, len(seen[0][0]) + 1))
@@ -128,3 +134,31 @@ def test_an_outcome_may_come_before_its_run(serving: Serving) -> None:
     for part in requests("early"):
         send(serving, part, "protobuf")
     assert whole(serving, "early")["run"]["result"] == "fail"
+
+
+def test_a_root_that_begins_after_its_run_was_closed_opens_a_new_run(serving: Serving) -> None:
+    resource = Resource({"passhat.project": "nightly", "passhat.run.id": "nightly", "service.name": "agent"})
+
+    def run_once() -> None:
+        provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        exporter = OTLPSpanExporter(endpoint=f"http://{serving.http}/v1/traces")
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        tracer = provider.get_tracer("test")
+        with tracer.start_as_current_span("invoke_agent a", attributes={"gen_ai.operation.name": "invoke_agent"}):
+            pass
+        provider.shutdown()
+
+    def run_ids() -> list[str]:
+        return sorted(run["run_id"] for run in closed(serving, "nightly"))
+
+    run_once()
+    assert run_ids() == ["nightly"]
+    run_once()
+    assert until(run_ids, lambda ids: len(ids) == 2) == ["nightly", "nightly~2"]
+    told = serving.get("/api/v1/runs/nightly~2", project="nightly")
+    assert "run_id_reused" in told["run"]["flags"]
+    for part in requests("two-traces"):  # all in the past: late, not new
+        for resource_spans in part.resource_spans:
+            resource_spans.resource.attributes.add(key="passhat.run.id").value.string_value = "joined"
+        send(serving, part, "protobuf")
+    assert [run["run_id"] for run in closed(serving, "two-traces")] == ["joined"]
