@@ -125,7 +125,7 @@ class Compiler:
             kind = checker.compile(source).return_type()
             program = runner.compile(source)
         except RuntimeError as error:
-            raise self._problem(str(error), variables) from None
+            raise self._problem(str(error), source, variables) from None
         tokens = _tokens_of(source, frozenset(variables))
         _check_patterns(source, runner)
         return Expression(source, program, tokens), kind
@@ -140,7 +140,7 @@ class Compiler:
             self._environments[variables] = (checker, cel.NewEnv(variables=loose | tags, extensions=extensions))
         return self._environments[variables]
 
-    def _problem(self, text: str, variables: tuple[str, ...]) -> CheckError:
+    def _problem(self, text: str, source: str, variables: tuple[str, ...]) -> CheckError:
         found = _PROBLEM.search(text)
         if found is None:
             return CheckError(text.strip().splitlines()[0])
@@ -149,9 +149,21 @@ class Compiler:
             known = CALL_FIELDS if field[2] == "call" else RUN_FIELDS
             problem = f"a {field[2]} has no field '{field[1]}'{did_you_mean(field[1], known)}"
         elif name := _UNDECLARED.search(problem):
-            problem = f"nothing is called '{name[1]}'{did_you_mean(name[1], (*variables, *self._tags))}"
+            # of `run.calls` the runtime says that 'run.calls' is not known, and points at the dot
+            root = name[1].split(".")[0]
+            line, column = _place_of_name(source, root) or (line, column)
+            problem = f"nothing is called '{root}' here{did_you_mean(root, (*variables, *self._tags))}"
         problem = problem.replace("passhat.call", "call").replace("passhat.run", "run")
         return CheckError(problem, line=line, column=column)
+
+
+def _place_of_name(source: str, name: str) -> tuple[int, int] | None:
+    """Where a variable is first read, as (line, column)."""
+    for match in _TOKEN.finditer(source):
+        if match.lastgroup == "name" and match.group() == name and source[: match.start()].rstrip()[-1:] != ".":
+            before = source[: match.start()]
+            return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+    return None
 
 
 def _tokens_of(source: str, variables: frozenset[str]) -> _Tokens:

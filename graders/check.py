@@ -48,10 +48,13 @@ class Check:
         self.external = External.read(spec) if self.kind in EXTERNAL_KINDS else None
         self._kind: Kind | None = None if self.external is not None else KINDS[self.kind](spec)
         spec.refuse_unknown()
+        definitions = tags.definitions_for(spec.names)
+        for source in definitions.values():
+            spec.uses(source)
         self.names = frozenset(spec.names)
         self.fields = frozenset(spec.fields)
         self.tools: tuple[str, ...] = getattr(self._kind, "tools", ())
-        self.version = _digest({"check": self.meaning, "tags": tags.definitions_for(spec.names)})
+        self.version = _digest({"check": self.meaning, "tags": definitions})
         # a check that states the outcome decides as one that gates does; a case only where it gates
         self.decides = self.gate or (self.axis == "outcome" and not self.id.startswith("case:"))
 

@@ -16,7 +16,7 @@ from graders.predicate import Predicate
 from graders.values import Key, key_of
 
 _ABSENT = object()
-_MOST_PAIRS = 100_000
+_MOST_PAIRS = 50_000
 
 
 class TooManyPairs(RuntimeError):

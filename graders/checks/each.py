@@ -2,24 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from graders.call import Call
 from graders.cel import Failure
 from graders.checks.scene import Finding, Scene, at_lines, cannot_tell, lines_of
 from graders.checks.spec import Spec
+from graders.errors import CheckError
 from graders.predicate import CelPredicate, Predicate
+from graders.schema import check_schema, schema_error
+
+
+class Schema(Struct, frozen=True):
+    """A JSON Schema for the input or the output of a call."""
+
+    rules: Any
+    part: str
+    source: str = "the schema"
+    stable: bool = True
+
+    def holds(self, event: Call) -> tuple[bool | None, str]:
+        """(held, what is wrong): None where the part is cut or was not captured."""
+        field = "input" if self.part == "input" else "output_json"
+        if field in event.missing:
+            return None, ""
+        value = event.input if self.part == "input" else event.output_json
+        if value is None and self.part == "output":
+            value = event.output_text
+        error = schema_error(value, self.rules)
+        return not error, error
 
 
 class Each(Struct, frozen=True):
-    """Holds when every call that matches `of` (any call) satisfies `assert`. not_applicable without such a call."""
+    """Holds when every call that matches `of` (any call) satisfies `assert`, or its input keeps `schema`.
+
+    `schema_of: output` looks at the result instead. not_applicable without such a call.
+    """
 
     of: Predicate
-    condition: Predicate
+    condition: Predicate | Schema
 
     @classmethod
     def read(cls, spec: Spec) -> Each:
-        return cls(spec.any_call("of"), spec.predicate("assert"))
+        if spec.has("schema") == spec.has("assert"):
+            raise spec.error("assert", "either assert or schema must be given")
+        part = spec.choice("schema_of", ("input", "output"), "input")
+        if not spec.has("schema"):
+            return cls(spec.any_call("of"), spec.predicate("assert"))
+        try:
+            check_schema(spec.get("schema"))
+        except CheckError as error:
+            raise error.at(check_id=spec.id, key="schema") from None
+        return cls(spec.any_call("of"), Schema(spec.get("schema"), part))
 
     def judge(self, scene: Scene) -> Finding:
         found = scene.pick(self.of)
@@ -48,6 +84,8 @@ class Each(Struct, frozen=True):
 
     def _holds(self, event: Call) -> tuple[bool | None, str]:
         """(held, why not evaluated). An assert that cannot be evaluated on whole evidence does not hold."""
+        if isinstance(self.condition, Schema):
+            return self.condition.holds(event)
         if not isinstance(self.condition, CelPredicate):
             return self.condition.match(event), ""
         value = self.condition.value(event)

@@ -167,7 +167,8 @@ class Loop(Struct, frozen=True):
             times = length // period
             if times > self.at_most and times * period > len(best):
                 found = calls[at + 1 - length : at + 1 - length + times * period]
-                if generous or _is_primitive(found[:period]):
+                unclear = any(not call.input_is_whole or id(call) in doubtful for call in found)
+                if unclear if generous else _is_primitive(found[:period]):
                     best = found
         return best
 
