@@ -6,8 +6,10 @@
 CREATE OR REPLACE VIEW counts_between AS
 WITH
     -- What DateTime can hold: an absurd bound must not wrap around.
-    greatest({start:DateTime64(3, 'UTC')}, toDateTime64('1970-01-01 00:00:00', 3, 'UTC')) AS from_time,
-    least({end:DateTime64(3, 'UTC')}, toDateTime64('2106-01-01 00:00:00', 3, 'UTC')) AS to_time,
+    toDateTime64('1970-01-01 00:00:00', 3, 'UTC') AS first_time,
+    toDateTime64('2106-01-01 00:00:00', 3, 'UTC') AS last_time,
+    least(greatest({start:DateTime64(3, 'UTC')}, first_time), last_time) AS from_time,
+    least(greatest({end:DateTime64(3, 'UTC')}, first_time), last_time) AS to_time,
     toStartOfHour(from_time) AS from_hour,
     toStartOfHour(to_time) AS to_hour,
     from_hour + if(from_time > from_hour, 3600, 0) AS first_whole,
