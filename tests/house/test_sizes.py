@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import statistics
+from collections.abc import Collection
+from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 from tests.house.source_tree import PACKAGES, ROOT, Function, arguments, files, functions, length, tree_of
 
 MOST_LINES = 400
+MOST_TEST_LINES = 500  # a test file mirrors a module, and there is more test than code
 MOST_FUNCTION_LINES = 40
 P90_FUNCTION_LINES = 25
 MOST_ARGUMENTS = 5
@@ -26,8 +30,9 @@ DRAWN_ELSEWHERE = ("collector/errors.py",)
 
 def test_files_are_short() -> None:
     lines = {str(path): len((ROOT / path).read_text().splitlines()) for path in files(*PACKAGES, "tests", "bench")}
-    assert {path: n for path, n in lines.items() if n > MOST_LINES and path not in LONG_FILES} == {}
-    assert {path for path in LONG_FILES if lines.get(path, 0) <= MOST_LINES} == set(), "no longer an exception"
+    wrong = {path: n for path, n in lines.items() if n > (MOST_TEST_LINES if path.startswith("tests/") else MOST_LINES)}
+    assert {path: n for path, n in wrong.items() if path not in LONG_FILES} == {}
+    assert set(LONG_FILES) - set(wrong) == set(), "no longer an exception"
 
 
 def test_functions_are_short() -> None:
@@ -59,16 +64,27 @@ def undocumented(path: Path) -> list[str]:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             if not ast.get_docstring(node) and str(path) not in DRAWN_ELSEWHERE:
                 missing.append(node.name)
-            missing += [f"{node.name}.{inner.name}" for inner in node.body if needs_words(inner)]
+            # What a subclass answers to is said once, where it is declared.
+            declared = told_methods() if node.bases else set()
+            missing += [f"{node.name}.{inner.name}" for inner in node.body if needs_words(inner, declared)]
         elif needs_words(node):
-            missing.append(node.name)  # type: ignore[attr-defined]
+            missing.append(node.name)
     return missing
 
 
-def needs_words(node: ast.AST) -> bool:
+@cache
+def told_methods() -> set[str]:
+    """Names of documented methods anywhere, and the library methods that subclasses override."""
+    classes = [node for path in files(*PACKAGES) for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    methods = [inner for node in classes for inner in node.body if isinstance(inner, Function)]
+    return {method.name for method in methods if ast.get_docstring(method)} | {"format", "export", "convert", "render"}
+
+
+def needs_words(node: ast.AST, declared: Collection[str] = ()) -> TypeGuard[Function]:
     return (
         isinstance(node, Function)
         and not node.name.startswith("_")
+        and node.name not in declared
         and not ast.get_docstring(node)
         and length(node) > SELF_EVIDENT_LINES
     )
