@@ -82,6 +82,24 @@ class Listeners:
 
 
 @contextmanager
+def slow_disk(spool: Spool, seconds: float = 3600.0) -> Iterator[threading.Event]:
+    """Every commit takes so long, or until the event is set; on the way out it is."""
+    journal = spool._journal
+    commit, go_on = journal.append, threading.Event()
+
+    def slowly(rows: Any) -> None:
+        go_on.wait(seconds)
+        commit(rows)
+
+    journal.append = slowly  # type: ignore[method-assign]
+    try:
+        yield go_on
+    finally:
+        go_on.set()
+        journal.append = commit  # type: ignore[method-assign]
+
+
+@contextmanager
 def listening(folder: Path, limits: Limits | None = None, **options: Any) -> Iterator[Listeners]:
     """Listeners over a fresh spool in `folder`; `options` go to the Receiver."""
     metrics = Metrics()
