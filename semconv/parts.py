@@ -32,6 +32,7 @@ def calls_in(item: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def call_parts(call: dict[str, Any]) -> Iterator[Part]:
+    """The call a map tells of, in any spelling of its name, id and arguments; nothing where it is none."""
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
     tool = inner.get("name") or inner.get("toolName") or inner.get("tool_name") or inner.get("tool")

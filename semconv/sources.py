@@ -103,9 +103,9 @@ def compiled(text: str) -> Source:
     if text[:1] != "$":
         return _at(_attribute(base), base, path) if found else text
     kind, _, rest = base[1:].partition(":")
-    make = _KINDS.get(kind)
+    make = KINDS.get(kind)
     if make is None:
-        raise ValueError(f"{text!r}: no such source; known are {', '.join('$' + name for name in sorted(_KINDS))}")
+        raise ValueError(f"{text!r}: no such source; known are {', '.join('$' + name for name in sorted(KINDS))}")
     if kind == "event":
         return _event(rest, path)
     getter = make(rest)
@@ -271,7 +271,7 @@ def _attributes(_: str) -> Getter:
     return lambda view: {**view.attributes, EVENT_NAME: view.name}
 
 
-_KINDS: dict[str, Callable[[str], Getter]] = {
+KINDS: dict[str, Callable[[str], Getter]] = {
     "name": _name,
     "body": _body,
     "event": lambda name: _event(name, ()),
