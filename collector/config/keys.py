@@ -26,6 +26,9 @@ from collector.config.units import (
     as_list,
 )
 
+# Sections that are read and checked, and that no stage acts on yet: setting one is worth a warning.
+NOT_IN_FORCE = ("gates", "slos", "redact", "retention")
+
 Scope = Literal["ingest", "label", "read", "admin"]
 LeftOut = Literal["exclude", "fail"]
 Share = Annotated[float, Field(ge=0, le=1)]

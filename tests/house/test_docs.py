@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from itertools import pairwise
@@ -17,11 +18,12 @@ from typer.main import get_command
 from collector import errors
 from collector.cli.app import app
 from collector.config import Config, duration_s, load, size_bytes
+from collector.config.keys import NOT_IN_FORCE
 from collector.config.layers import env_names
 from collector.metrics import Metrics
 from collector.store.store import Store
 from tests.house import sql_page
-from tests.house.source_tree import ROOT, files
+from tests.house.source_tree import ROOT, files, tree_of
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -118,6 +120,20 @@ def test_no_key_is_documented_that_does_not_exist() -> None:
     sections = {key.split(".")[0] for key in known}
     named = {key for key in rows(page("docs/configuration.md")) if key.split(".")[0] in sections and " " not in key}
     assert {key for key in named - known if not key.startswith("gates.NAME.") and "[]" not in key} == set()
+
+
+def test_sections_that_do_nothing_are_documented_as_such_and_no_others() -> None:
+    text = page("docs/configuration.md")
+    for section in NOT_IN_FORCE:
+        assert f"`{section}`" in text.split("## Not in force yet")[1]
+    used = {
+        node.attr
+        for path in files("collector")
+        if not str(path).startswith("collector/config/")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Attribute)
+    }
+    assert used & set(NOT_IN_FORCE) == set(), "in force now: take it out of NOT_IN_FORCE and off the page"
 
 
 # --- commands and exit codes ----------------------------------------------------------------------------------------
