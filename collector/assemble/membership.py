@@ -39,6 +39,8 @@ class Division:
     def _place(self, log: SpanFacts) -> None:
         node = self._carriers.get((log.trace_id, log.span_id)) if log.span_id else None
         key = self._key_of(log, node)
+        if node is not None and self._keys[node] != key:
+            node = None  # it names another run than its span's: it says nothing of that span
         if node is not None:
             node.logs.append(log)
         if key is None:

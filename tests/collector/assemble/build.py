@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from collector.assemble import Assembly, assemble
 from semconv.facts import Facts, Identity, Message, Part, SpanFacts
 from semconv.run import ClosedBy, Run
@@ -95,6 +97,11 @@ def run_of(facts: Iterable[SpanFacts], closed_by: ClosedBy = "root", **options: 
     """The only run of a unit."""
     (run,) = runs_of(facts, closed_by, **options)
     return run
+
+
+def bytes_of(facts: Iterable[SpanFacts], closed_by: ClosedBy = "root", **options: Any) -> bytes:
+    """What assembly makes of a unit, as bytes: to compare runs to the last digit."""
+    return msgspec.json.encode(assembly_of(facts, closed_by, **options))
 
 
 def brief(lines: Sequence[TraceLine]) -> list[str]:
