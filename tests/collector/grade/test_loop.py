@@ -1,0 +1,151 @@
+"""The loop over a real store: what is due is graded once, whatever restarts or breaks in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collector.assemble import Policy
+from collector.config.keys import StoreConfig
+from collector.grade.due import DuePolicy
+from collector.grade.grader import Assembled, Grader
+from collector.grade.loop import GradeLoop
+from collector.metrics import Metrics
+from collector.store.records import Unit
+from collector.store.rows import Batch, span_row
+from collector.store.store import Store
+from graders.checkset import CheckSet
+from semconv.outcome import Outcome
+from semconv.resolve import facts_of
+from semconv.run import ClosedBy
+from semconv.span import Resource, Scope, Span
+from semconv.words import Words
+
+START = 1_793_000_000_000_000_000
+NOW_DUE = DuePolicy(settle_s=0, idle_s=1000)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(StoreConfig(url=f"chdb:{tmp_path / 'store'}"), tmp_path)
+    yield opened
+    opened.close()
+
+
+def span(trace: int, number: int, parent: int = 0, *, task: str = "", tool: str = "") -> Span:
+    operation = "execute_tool" if tool else "invoke_agent"
+    attributes = {"gen_ai.operation.name": operation}
+    if tool:
+        attributes["gen_ai.tool.name"] = tool
+    if task:
+        attributes["passhat.task.id"] = task
+    return Span(
+        f"{trace:032x}", f"{number:016x}", f"{parent:016x}" if parent else "", operation, 1, START + number, START + 99,
+        0, "", attributes, (), (), Resource({"service.name": "s"}), Scope(),
+    )  # fmt: skip
+
+
+def put(store: Store, *spans: Span) -> None:
+    words = Words()
+    store.insert(Batch(spans=[span_row("default", START, one, facts_of(one, words)) for one in spans]))
+
+
+def loop_over(store: Store, policy: DuePolicy = NOW_DUE, grader: Grader | None = None) -> tuple[GradeLoop, Metrics]:
+    metrics = Metrics()
+    checks = CheckSet.compile()
+    grader = grader or Grader(checks, Policy(), store.register_checks(checks.digest, "{}"))
+    return GradeLoop(store, grader, policy, metrics), metrics
+
+
+def graded(metrics: Metrics) -> int:
+    return int(sum(s.value for m in metrics.graded.collect() for s in m.samples if s.name.endswith("_total")))
+
+
+def results(store: Store) -> dict[str, tuple[str, int]]:
+    rows = store.query("SELECT run_id, result, revision FROM trials ORDER BY run_id").rows
+    return {run_id.lstrip("0"): (result, revision) for run_id, result, revision in rows}
+
+
+def test_a_restart_grades_nothing_again(store: Store) -> None:
+    put(store, span(1, 1, task="t"), span(1, 2, 1, tool="x"), span(2, 1, task="t"))
+    first, counted = loop_over(store)
+    first.step()
+    assert graded(counted) == 2
+    first.step()
+    assert graded(counted) == 2
+    again, counted = loop_over(store)
+    again.step()
+    assert graded(counted) == 0
+    assert again.waiting == 0
+    put(store, span(1, 3, 1, tool="y"))
+    again.step()
+    assert graded(counted) == 1
+    assert results(store)["1"][1] == 2
+
+
+def test_an_open_run_is_pending_until_its_root_arrives(store: Store) -> None:
+    put(store, span(1, 2, 1, tool="x"))
+    loop, _ = loop_over(store, DuePolicy(settle_s=0, idle_s=1000, max_age_s=1000))
+    while not results(store):
+        loop.step()
+    assert results(store) == {"1": ("pending", 1)}
+    put(store, span(1, 1))
+    loop.step()
+    assert results(store)["1"][0] != "pending"
+
+
+def test_without_a_root_a_run_is_incomplete_once_idle(store: Store) -> None:
+    put(store, span(1, 2, 1, tool="x"))
+    loop, _ = loop_over(store, DuePolicy(settle_s=0, idle_s=0))
+    loop.step()
+    assert results(store) == {"1": ("incomplete", 1)}
+
+
+def test_a_tasks_first_outcome_makes_its_other_runs_await_theirs(store: Store) -> None:
+    put(store, span(1, 1, task="t"), span(2, 1, task="t"), span(3, 1, task="other"))
+    loop, _ = loop_over(store)
+    loop.step()
+    before = results(store)
+    store.add_outcomes([("default", Outcome(f"{1:032x}", "pass", "harness", time_ns=1))])
+    loop.step()
+    loop.step()
+    reasons = dict(store.query("SELECT run_id, reason FROM trials").rows)
+    assert results(store)["1"][0] == "pass"
+    assert reasons[f"{2:032x}"] == "awaiting_outcome"
+    assert results(store)["3"] == before["3"]
+
+
+class Breaking(Grader):
+    """A grader with a fault of ours in it: one unit cannot be assembled."""
+
+    def assembled(self, unit: Unit, closed_by: ClosedBy) -> Assembled:
+        if unit.members[0].endswith("1"):
+            raise RuntimeError("broken on purpose")
+        return super().assembled(unit, closed_by)
+
+
+def test_a_unit_that_breaks_the_grader_costs_no_other(store: Store) -> None:
+    put(store, *(span(number, 1, task="t") for number in (1, 2, 3)))
+    checks = CheckSet.compile()
+    loop, metrics = loop_over(store, grader=Breaking(checks, Policy(), store.register_checks(checks.digest, "{}")))
+    loop.step()
+    assert set(results(store)) == {"2", "3"}
+    assert metrics.registry.get_sample_value("passhat_grade_errors_total", {"reason": "RuntimeError"}) == 1
+    loop.step()
+    assert metrics.registry.get_sample_value("passhat_grade_errors_total", {"reason": "RuntimeError"}) == 1
+    assert loop.waiting == 1
+
+
+def test_traces_joined_by_a_run_id_close_together(store: Store) -> None:
+    first, second = span(1, 1, task="t"), span(2, 1, task="t")
+    for one in (first, second):
+        one.attributes["passhat.run.id"] = "r"
+    put(store, first)
+    put(store, second)
+    loop, metrics = loop_over(store)
+    loop.step()
+    assert graded(metrics) == 1
+    rows = store.query("SELECT run_id, span_count FROM trials").rows
+    assert rows == [("r", 2)]
