@@ -57,14 +57,14 @@ class CheckSet:
         policy: TrialPolicy | None = None,
         cases: Sequence[Mapping[str, Any]] = (),
     ) -> CheckSet:
-        """Compile checks, tags, actions and cases; without checks, the default ones.
+        """Compile checks, tags, actions and cases. Checks that are None are the default ones, an empty list is none.
 
         Raises `CheckError` with the check, the key and the position.
         """
         in_force = Tags(tags or {})
         table = ActionTable(actions)
         named = [(from_library(written), True) for written in checks or ()]
-        if not checks:
+        if checks is None:
             named = [*((written, True) for written in GATING), *((written, False) for written in ADVISORY)]
         for case in cases:
             named += [(written, True) for written in checks_of_case(case)]

@@ -125,8 +125,10 @@ def test_advisory_checks_that_nobody_named_are_not_shown_as_the_trajectory() -> 
     ("error_type", "listed"),
     [
         ("RateLimitError", True), ("openai.RateLimitError", True), ("rate_limit_exceeded", True), ("429", True),
-        ("overloaded_error", True), ("TimeoutError", True), ("httpx.ConnectTimeout", True), ("503", True),
-        ("500", True), ("APIConnectionError", True), ("ECONNRESET", False), ("ConnectionResetError", True), ("HTTP 529", True),
+        ("overloaded_error", True), ("TimeoutError", True),
+        ("httpx.ConnectTimeout", True), ("503", True),
+        ("500", True), ("APIConnectionError", True), ("ECONNRESET", False), ("ConnectionResetError", True),
+        ("HTTP 529", True),
         ("ValueError", False), ("4290", False), ("14291", False), ("404", False), ("15003", False), ("", False),
         ("_OTHER", False),
     ],
