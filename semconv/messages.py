@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from semconv.blocks import result_of
 from semconv.decode import arguments, is_withheld, json_or_none, literal_or_none, text_of
+from semconv.deltas import joined
 from semconv.facts import Message, Part
 from semconv.names import EVENT_NAME
 from semconv.parts import (
@@ -130,7 +131,8 @@ def _each(value: Value, role: str, depth: int) -> Iterator[Message]:
         if value and all(isinstance(item, dict) and _is_bare_block(item) for item in value):
             yield from _from_map({"role": role, "content": value}, role, depth + 1)  # one message's blocks (Strands)
             return
-        for item in value:
+        streamed = joined(value)
+        for item in value if streamed is None else streamed:
             yield from _each(item, role, depth + 1)
     elif isinstance(value, dict):
         yield from _from_map(value, role, depth)

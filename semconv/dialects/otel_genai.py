@@ -68,7 +68,7 @@ _MESSAGES = Fields(
         "$event:gen_ai.content.completion#/gen_ai.completion",
         "gen_ai.completion",
         "$indexed:gen_ai.completion",
-        "$events:gen_ai.choice",
+        "$events:gen_ai.choice,gen_ai.choice.chunk,gen_ai.content.completion.chunk,llm.content.completion.chunk",
     ),
     input_tokens=("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
     output_tokens=("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
