@@ -82,8 +82,11 @@ class _Chunks(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = next(self._chunks, b"")
+        while not self._rest:  # an inflater may well have nothing to give yet: that is not the end
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = chunk
         into = memoryview(buffer).cast("B")
         size = min(len(into), len(self._rest))
         into[:size] = self._rest[:size]
@@ -216,10 +219,9 @@ def _protobuf(data: bytes, name: str) -> Iterator[Item]:
     if signal is not None:
         yield from _sized(name, signal, "protobuf", data)
         return
-    framings = ((_varint_frames, "varint"), (_four_byte_frames, "four bytes"))
-    found = [list(frames(data)) for frames, _ in framings]
-    best = max(found, key=lambda frames: sum(_kind(data[a:b]) is not None for a, b in frames[:100]))
-    if not any(_kind(data[a:b]) is not None for a, b in best):
+    found = [list(_varint_frames(data)), list(_four_byte_frames(data))]
+    best = max(found, key=lambda frames: _share(data, frames))
+    if not _share(data, best):
         yield FileProblem(name, "neither JSON nor OTLP protobuf")
         return
     for start, end in best:
@@ -244,6 +246,12 @@ def _framed(body: bytes, where: str) -> Iterator[Item]:
         yield FileProblem(where, "no OTLP request with spans or log records")
     else:
         yield from _sized(where, signal, "protobuf", body)
+
+
+def _share(data: bytes, frames: list[tuple[int, int]]) -> float:
+    """How many of the first frames make sense: the wrong framing finds some by chance."""
+    first = frames[:100]
+    return sum(_kind(data[start:end]) is not None for start, end in first) / len(first) if first else 0.0
 
 
 def _kind(frame: bytes) -> str | None:

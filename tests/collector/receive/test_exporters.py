@@ -30,11 +30,14 @@ from collector.normalise.unpack import spans_of
 from collector.spool import Spool
 from tests.collector.receive.serving import Listeners
 
-EXPORTERS: dict[str, Callable[[str, str], SpanExporter]] = {
-    "grpc": lambda grpc, http: GrpcSpans(endpoint=grpc, insecure=True, timeout=10),
-    "http protobuf": lambda grpc, http: HttpSpans(endpoint=f"{http}/v1/traces", timeout=10),
-    "http protobuf gzip": lambda grpc, http: HttpSpans(endpoint=f"{http}/v1/traces", compression=Compression.Gzip),
-    "http json": lambda grpc, http: JsonSpans(endpoint=f"{http}/v1/traces", timeout=10),
+Endpoints = Listeners | Any  # whatever has `grpc` and `http`
+EXPORTERS: dict[str, Callable[[Endpoints, float], SpanExporter]] = {
+    "grpc": lambda to, seconds: GrpcSpans(endpoint=to.grpc, insecure=True, timeout=seconds),
+    "http protobuf": lambda to, seconds: HttpSpans(endpoint=f"{to.http}/v1/traces", timeout=seconds),
+    "http protobuf gzip": lambda to, seconds: HttpSpans(
+        endpoint=f"{to.http}/v1/traces", timeout=seconds, compression=Compression.Gzip
+    ),
+    "http json": lambda to, seconds: JsonSpans(endpoint=f"{to.http}/v1/traces", timeout=seconds),
 }
 
 
@@ -56,7 +59,7 @@ def key(span: ReadableSpan) -> tuple[str, str]:
 
 @pytest.mark.parametrize("kind", EXPORTERS)
 def test_a_stock_exporter_is_understood(listeners: Listeners, kind: str) -> None:
-    exporter = EXPORTERS[kind](listeners.grpc, listeners.http)
+    exporter = EXPORTERS[kind](listeners, 10)
     spans = made_spans(600)
     assert exporter.export(spans) == SpanExportResult.SUCCESS
     exporter.shutdown()
@@ -90,7 +93,7 @@ def test_stock_log_exporters_are_understood(listeners: Listeners, kind: str) -> 
 @pytest.mark.parametrize("kind", EXPORTERS)
 def test_a_stock_exporter_outlives_a_spool_that_is_full_for_a_while(listeners: Listeners, kind: str) -> None:
     listeners.spool.max_bytes, enough = 0, listeners.spool.max_bytes
-    exporter = EXPORTERS[kind](listeners.grpc, listeners.http)
+    exporter = EXPORTERS[kind](listeners, 10)
     relief = threading.Timer(2.5, lambda: setattr(listeners.spool, "max_bytes", enough))
     relief.start()
     spans = made_spans(20)
@@ -149,7 +152,7 @@ def test_sigkill_while_four_stock_exporters_send_loses_nothing_acknowledged(
         killed = threading.Event()
 
         def send(kind: str, child: Child = child, killed: threading.Event = killed) -> None:
-            exporter = EXPORTERS[kind](child.grpc, child.http)
+            exporter = EXPORTERS[kind](child, 2)
             while not killed.is_set():
                 spans = made_spans(30, kind)
                 if exporter.export(spans) != SpanExportResult.SUCCESS:
