@@ -17,7 +17,7 @@ from semconv.names import IDENTITY
 from semconv.resolve import facts_of, facts_of_log
 from semconv.span import Event, LogRecord, Span
 from semconv.words import Words
-from tests.semconv.build import event, log, span
+from tests.semconv.build import log, span
 from tests.semconv.recorded import CAPTURES, capture
 
 WORDS = Words(group_by="session.id", task=["eval.task"])
@@ -173,7 +173,3 @@ def _seconds(one: Span | LogRecord) -> float:
     for _ in range(1_000):
         facts_of(one, WORDS)  # type: ignore[arg-type]
     return time.perf_counter() - started
-
-
-def test_the_helpers_make_what_they_say() -> None:
-    assert event("exception", exception__type="E").attributes == {"exception.type": "E"}
