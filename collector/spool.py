@@ -18,7 +18,7 @@ import zstandard
 from msgspec import Struct
 
 from collector.errors import Overloaded, RetryableError, ShuttingDown, SpoolBroken, SpoolFull
-from collector.journal import Durability, Journal, Row, Signal, SpoolEntry, is_corrupt
+from collector.journal import PAGE_BYTES, Durability, Journal, Row, Signal, SpoolEntry, is_corrupt
 from collector.quiet_log import QuietLog
 
 __all__ = ["Spool", "SpoolEntry", "SpoolStats"]
@@ -31,6 +31,7 @@ DISCARD_BYTES = (
     4 << 20
 )  # most compressed bytes deleted between two commits, so that a discard delays no acknowledgement
 CHECKPOINT_BYTES = 8 << 20  # written since the last checkpoint before the next one
+COMMIT_BYTES = 3 * PAGE_BYTES  # what a commit writes besides its payloads
 WAL_BYTES = 64 << 20  # a log this long (a reader held it) is emptied at once
 PROBE_S = 1.0  # how long a failed spool refuses before it tries a write again
 IDLE_S = 1.0  # quiet time after which the write-ahead log is emptied
@@ -248,7 +249,7 @@ class Spool:
         self._journal.append(
             [(first + i, a.project, a.signal, a.received_ns, len(a.payload), a.payload) for i, a in enumerate(batch)]
         )
-        self._written += sum(len(a.payload) for a in batch)
+        self._written += sum(len(a.payload) for a in batch) + COMMIT_BYTES
         self._tidy = False
         with self._newer:
             self._newer.notify_all()

@@ -73,6 +73,13 @@ class Findings:
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(self.refused.items()))
         return f"{self.refused_count} refused ({reasons}); first: {self.first_field}: {self.first_why}"
 
+    def warn(self) -> str:
+        """One sentence about what was kept, but not as it was sent; '' when nothing was."""
+        if not self.repaired:
+            return ""
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(self.repaired.items()))
+        return f"all kept, {sum(self.repaired.values())} values repaired ({reasons})"
+
     def as_error(self) -> BadData:
         """The refusal of the whole request, when nothing in it is valid."""
         return BadData(self.explain(), field=self.first_field)

@@ -42,9 +42,11 @@ class Reply(Struct, frozen=True):
 
 
 def success(signal: Signal, encoding: Encoding, findings: Findings, max_bytes: int) -> Reply:
-    """Accepted; a partial success when something was refused, its message cut so that the reply stays in its limit."""
-    message = findings.explain() if findings.refused else ""
-    message = cut(message, MESSAGE_BYTES)
+    """Accepted; a partial success when something was refused, a warning (none rejected) when something was repaired.
+
+    The message is cut so that the reply stays in its limit, the count never is.
+    """
+    message = cut(findings.explain() if findings.refused else findings.warn(), MESSAGE_BYTES)
     body = _response(signal, encoding, findings.refused_count, message)
     while len(body) > max_bytes and message:
         message = message[: len(message) // 2]
@@ -55,12 +57,12 @@ def success(signal: Signal, encoding: Encoding, findings: Findings, max_bytes: i
 def _response(signal: Signal, encoding: Encoding, refused: int, message: str) -> bytes:
     shape = SHAPES[signal]
     response = shape.response()
-    if refused:
+    if refused or message:
         setattr(response.partial_success, shape.rejected, refused)
         response.partial_success.error_message = message
     if encoding == "protobuf":
         return bytes(response.SerializeToString())
-    if not refused:
+    if not refused and not message:
         return b"{}"
     partial = {shape.json_rejected: str(refused), "errorMessage": message}
     return orjson.dumps({"partialSuccess": partial})
