@@ -412,7 +412,9 @@ def test_a_full_spool_is_retryable_in_every_form(bench: Bench) -> None:
 def test_a_spool_that_hangs_is_answered_in_time_and_what_waits_is_taken_back(bench_with: Any) -> None:
     bench = bench_with(Limits(ack_timeout_s=0.1))
     with slow_disk(bench.spool):
-        bench.spool.append("p", "traces", b"", 0)  # what the writer hangs at
+        first = bench.spool.append("p", "traces", b"", 0)
+        while not first.running():  # until the writer hangs at it
+            assert not first.done()
         reply = bench.send(traces(span(1)))
     assert (reply.http_status, "did not answer" in reply.message) == (503, True)
     assert bench.send(traces(span(2))).http_status == 200
