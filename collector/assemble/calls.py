@@ -72,7 +72,8 @@ class Call:
 
 
 def _answer(part: Part) -> JsonValue:
-    return part.value if part.value is not None else part.text
+    """The result a message tells; None where content is switched off, and only the id is told."""
+    return part.value if part.value is not None else part.text or None
 
 
 def calls_of(conversation: Conversation, executions: Sequence[Execution]) -> list[Call]:

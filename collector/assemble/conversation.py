@@ -187,8 +187,10 @@ def _follow(conversation: Conversation, threads: Threads, exchange: Exchange) ->
         else:
             new = thread.hear(exchange.scope, heard)
         conversation.add(exchange, new, heard_at(exchange), is_told=True)
-    thread.say(exchange.scope, said)
+    before = len(conversation.utterances)
     conversation.add(exchange, said, said_at(exchange))
+    asked = [request for utterance in conversation.utterances[before:] for request in utterance.requests]
+    thread.say(exchange.scope, said, asked)
 
 
 def heard_at(exchange: Exchange) -> Moment:

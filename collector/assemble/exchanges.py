@@ -69,8 +69,9 @@ class Exchange:
 
     @property
     def answered(self) -> bool:
-        """Whether the model answered, for all that is known."""
-        return self.status != "error"
+        """Whether a model answered: it did not fail, and what is reported is a request and not a message passed on."""
+        told = self.said or self.has_tokens or self.response_id or self.model
+        return self.status != "error" and bool(told or not self.heard)
 
     def add(self, facts: Facts) -> None:
         """Take from a second report of the same request what the first does not have."""

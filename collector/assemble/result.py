@@ -15,6 +15,9 @@ from semconv.facts import Facts
 from semconv.trace_line import Status, TraceLine
 
 
+_ENDS = {**dict.fromkeys(("ok", "completed", "succeeded"), "success"), **dict.fromkeys(("failed", "failure"), "error")}
+
+
 class Totals(Struct, frozen=True):
     """What a run used, its sub-agents included; `turns` are those of the run's own agent. None where nobody told."""
 
@@ -92,7 +95,7 @@ def ending_of(root: Root, exchanges: Sequence[Exchange], lines: Sequence[TraceLi
     reported = _first(one.num_turns for one in facts)
     return Ending(
         status=status,
-        subtype=_first_text(one.subtype for one in facts) or ("error" if status == "error" else "success"),
+        subtype=_subtype(_first_text(one.subtype for one in facts), status),
         error=error,
         error_type=error_type,
         final_text=_final_text(_first_text(one.final_text for one in facts), _last_answer(lines)),
@@ -110,6 +113,13 @@ def _last_answer(lines: Sequence[TraceLine]) -> str:
         if line.depth == 0 and line.role == "assistant":
             return "" if line.tool else line.text
     return ""
+
+
+def _subtype(reported: str, status: Status) -> str:
+    """What the emitter calls the end, in the contract's words where there are any; else what its status says."""
+    if reported:
+        return _ENDS.get(reported.lower(), reported)
+    return "error" if status == "error" else "success"
 
 
 def _final_text(reported: str, answered: str) -> str:

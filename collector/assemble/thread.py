@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from msgspec.structs import replace
 
 from collector.assemble.scopes import Scope
 from collector.assemble.values import canonical
-from semconv.facts import Message
+from semconv.facts import Message, Part
 
 Keys: TypeAlias = list[tuple[str, ...]]
+
+
+class Asked(Protocol):
+    """A call that was asked for."""
+
+    part: Part
 
 
 class Thread:
@@ -26,7 +32,7 @@ class Thread:
         self._places: dict[tuple[str, ...], list[int]] = {}
         self._tail = 0
         self._heard: dict[Scope, tuple[tuple[Message, ...], int]] = {}
-        self._said: dict[Scope, tuple[Message, ...]] = {}
+        self._said: dict[Scope, Sequence[Asked]] = {}
         self._aliases: dict[str, str] = {}
 
     def continues(self, heard: Iterable[Message]) -> bool:
@@ -53,9 +59,11 @@ class Thread:
         new = [rest[number] for number in numbers]
         return [self._translated(message) for message in new] if self._aliases else new
 
-    def say(self, scope: Scope, said: tuple[Message, ...]) -> None:
+    def say(self, scope: Scope, said: tuple[Message, ...], requests: Sequence[Asked]) -> None:
+        """What was said next, and the calls that were asked for with it."""
         self._remember(map(_keys, said))
-        self._said[scope] = said
+        if said:
+            self._said[scope] = requests
 
     def knows(self, message: Message) -> bool:
         keys = _keys(message)
@@ -70,13 +78,20 @@ class Thread:
         answer = 0
         while answer < len(rest) and rest[answer].role == "assistant":
             answer += 1
-        said = self._said.get(scope, ())
-        if said and answer and not any(number in matched for number in range(answer)):
-            repeated = [part.call_id for message in rest[:answer] for part in message.parts if part.kind == "tool_call"]
-            known = [part.call_id for message in said for part in message.parts if part.kind == "tool_call"]
-            self._aliases.update(zip(repeated, known, strict=False))
+        if scope in self._said and answer and not any(number in matched for number in range(answer)):
+            repeated = [part for message in rest[:answer] for part in message.parts if part.kind == "tool_call"]
+            for request, part in zip(self._said[scope], repeated, strict=False):
+                self._rename(request, part.call_id)
             last = max(last, answer - 1)
         return range(last + 1, len(rest))
+
+    def _rename(self, request: Asked, call_id: str) -> None:
+        """A call that is told again under `call_id`: its own id stays, but it takes one where it had none."""
+        if request.part.call_id:
+            self._aliases[call_id] = request.part.call_id
+        elif call_id:
+            request.part = replace(request.part, call_id=call_id)
+            self._remember([[("call", call_id)]])
 
     def _laid_along(self, heard: Sequence[Message], keys: Sequence[Keys]) -> Iterable[int]:
         """Which is new in a request that does not simply repeat the one before.

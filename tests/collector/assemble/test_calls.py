@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from semconv.facts import Facts, Message, SpanFacts
+from semconv.facts import Facts, Message, Part, SpanFacts
 from tests.collector.assemble.build import (
     TRACE,
     agent,
@@ -287,6 +287,17 @@ class TestMessagesAndSpans:
         run = run_of([agent(1, None, 0, 99), chat(2, 1, 1, 5, messages_out=(asks("c1", "confirm", {"a": 1}),))])
         assert [line.role for line in run.lines] == ["assistant", "result"]
         assert run.final_text == ""
+
+    def test_a_result_without_content_is_none(self) -> None:
+        told = Message("tool", (Part("tool_result", call_id="c1"),))
+        run = run_of(
+            [
+                agent(1, None, 0, 99),
+                chat(2, 1, 1, 5, messages_out=(asks("c1", "weather"),)),
+                chat(3, 1, 6, 9, messages_in=(told,)),
+            ]
+        )
+        assert [line.role for line in run.lines] == ["assistant", "result"]
 
     def test_an_empty_answer_is_an_answer(self) -> None:
         run = run_of([agent(1, None, 0, 99), tool(2, 1, 1, 2, output="")])

@@ -67,6 +67,10 @@ class TestResultLine:
         last = run.lines[-1]
         assert (last.subtype, last.num_turns, last.text) == ("error_max_turns", 30, "Stopped.")
 
+    @pytest.mark.parametrize(("said", "subtype"), [("ok", "success"), ("Failed", "error"), ("aborted", "aborted")])
+    def test_an_emitters_word_for_the_end(self, said: str, subtype: str) -> None:
+        assert run_of([agent(1, None, 0, 99, subtype=said)]).subtype == subtype
+
     def test_text_before_a_call_is_no_answer(self) -> None:
         run = run_of([agent(1, None, 0, 99), chat(2, 1, 1, 5, messages_out=(asks("c", "go", OSLO, text="I go."),))])
         assert run.final_text == ""
