@@ -27,7 +27,7 @@ def words_of(config: Config) -> Words:
     for path in config.dialects:
         dialect = read_yaml(path)
         try:
-            Words(dialects=[dialect])
+            Words(dialects=[*dialects, dialect])  # one may extend another named before it
         except DialectError as error:
             raise UsageError(f"{path}: {error}", hint="docs/dialects.md has the form of a dialect") from None
         dialects.append(dialect)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
 from collector.grade.grader import Assembled, Grader, Task, task_of
 from collector.metrics import Metrics
+from collector.store.reader import RESPONSE_KEY
 from collector.store.records import Grading, Unit
 from collector.store.store import Store
 from semconv.run import ClosedBy
@@ -150,6 +151,7 @@ class GradeLoop:
 
     def _grade(self, due: list[tuple[UnitKey, ClosedBy]], now_ns: int) -> None:
         """Grade a batch: what several due keys have joined is one unit, graded once."""
+        due = self._without_evaluations(due, now_ns)
         units = self._store.read_units([key for key, _ in due])
         seen: dict[tuple[str, ...], None] = {}
         taken: list[tuple[list[UnitKey], Assembled]] = []
@@ -167,6 +169,20 @@ class GradeLoop:
         self._write([one for _, one in taken], now_ns)
         for keys, one in taken:
             self._mark(keys, one, now_ns)
+
+    def _without_evaluations(self, due: list[tuple[UnitKey, ClosedBy]], now_ns: int) -> list[tuple[UnitKey, ClosedBy]]:
+        """Evaluations that name a response instead of a trace wait for its model call, then count with its trace."""
+        alone = [key for key, _ in due if RESPONSE_KEY in key[1]]
+        if not alone:
+            return due
+        for key in alone:
+            state = self._units[key]
+            if self._store.join_answers([key]):
+                state.graded_ns, state.judged_ns = state.last_stored_ns, now_ns
+                self._pending.discard(key)
+            else:
+                state.fail(now_ns)
+        return [(key, closed_by) for key, closed_by in due if RESPONSE_KEY not in key[1]]
 
     def _joined(self, keys: list[UnitKey], closed_by: ClosedBy, now_ns: int) -> ClosedBy:
         """A joined unit is closed only when each of its traces is."""

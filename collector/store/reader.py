@@ -15,8 +15,10 @@ from collector.store.client import Connections
 from collector.store.otlp_json import of_value_text
 from collector.store.records import Arrival, StoredRun, Unit
 from semconv.facts import Facts, SpanFacts
+from semconv.names import RESPONSE_ID
 from semconv.outcome import Outcome
 
+RESPONSE_KEY = f"{RESPONSE_ID}="  # the join key of an evaluation without a trace
 Key = tuple[str, str]  # project and unit, join key or run id
 KEYS = "{keys:Array(Tuple(String, String))}"
 
@@ -127,6 +129,23 @@ class Reader:
         for project, key, unit in self.rows(sql, keys=asked) if asked else ():
             found.setdefault((project, key), []).append(unit)
         return found
+
+    def answered(self, keys: Iterable[Key]) -> list[tuple[str, str, str]]:
+        """Project, join key and trace of the model calls whose response ids the log units of `keys` are about."""
+        asked = sorted(set(keys))
+        sql = f"""SELECT DISTINCT project, substring(join_key, {len(RESPONSE_KEY) + 1}) FROM joins_by_unit
+            WHERE (project, unit) IN {KEYS} AND startsWith(join_key, '{RESPONSE_KEY}')"""
+        about = {(project, response) for project, response in (self.rows(sql, keys=asked) if asked else ())}
+        if not about:
+            return []
+        sql = """SELECT DISTINCT project, response_id, trace_id FROM spans
+            WHERE response_id IN {ids:Array(String)} AND response_id != '' ORDER BY ALL"""
+        found = self.rows(sql, ids=sorted({response for _, response in about}))
+        return [
+            (project, RESPONSE_KEY + response, trace)
+            for project, response, trace in found
+            if (project, response) in about
+        ]
 
     def _connected(self, wanted: list[Key]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
         """Project, members and join keys of each connected set that holds a wanted unit."""

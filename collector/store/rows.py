@@ -67,6 +67,7 @@ class SpanRow(Struct, frozen=True, gc=False):
     model: str
     agent: str
     conversation_id: str
+    response_id: str
     run_id: str
     task_id: str
     error_type: str
@@ -158,7 +159,7 @@ def span_row(project: str, received_ns: int, span: Span, facts: Facts) -> SpanRo
         span.dropped_attributes, span.dropped_events, span.dropped_links,
         sender.service, sender.service_version, sender.environment,
         facts.operation, facts.dialect, facts.tool, facts.call_id, facts.model, facts.agent, facts.conversation_id,
-        own.run_id if own else "", own.task_id if own else "", facts.error_type,
+        facts.response_id, own.run_id if own else "", own.task_id if own else "", facts.error_type,
         _count(facts.input_tokens), _count(facts.output_tokens),
         not span.parent_span_id or own is not None or facts.operation in ("agent", "workflow"),
         facts_text(facts), flags, received_ns, version_of(received_ns),

@@ -123,6 +123,17 @@ class Store:
         self._connections.insert("outcomes", self._outcomes.arrow(rows))
         self._writer.touch(self._units_meant({(project, outcome.run_id) for project, outcome in outcomes}))
 
+    def join_answers(self, units: Sequence[Key]) -> set[Key]:
+        """Tie evaluations without a trace to the model calls they are about, by response id; the (project, trace) tied.
+
+        Done when such an evaluation is looked at, not when a model call is stored: calls are many, evaluations few.
+        """
+        pairs = self._reader.answered(units)
+        self._writer.join(pairs)
+        tied = {(project, trace) for project, _, trace in pairs}
+        self._writer.touch(sorted(tied))
+        return tied
+
     def touch(self, units: Sequence[Key]) -> None:
         """Ask every collector for a new judgement of the units."""
         self._writer.touch(units)

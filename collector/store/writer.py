@@ -82,6 +82,10 @@ class Writer:
         """Ask for a new judgement of units although nothing of theirs arrived."""
         self._add(self._arrivals, [ArrivalRow(p, unit, unit, 0, False, False, self._collector) for p, unit in units])
 
+    def join(self, pairs: Sequence[tuple[str, str, str]]) -> None:
+        """Tie units together: project, join key, unit."""
+        self._add(self._joins, [JoinRow(*pair) for pair in pairs])
+
     def _add(self, columns: TableColumns, rows: Sequence[Struct]) -> list[Rejected]:
         """Insert rows; halve a batch that cannot be expressed until the row at fault stands alone."""
         if not rows:

@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS spans
     model LowCardinality(String),
     agent LowCardinality(String),
     conversation_id String CODEC(ZSTD(1)),
+    response_id String CODEC(ZSTD(1)),
     run_id String CODEC(ZSTD(1)),
     task_id String CODEC(ZSTD(1)),
     error_type LowCardinality(String),
@@ -59,7 +60,8 @@ CREATE TABLE IF NOT EXISTS spans
         parent_span_id, trace_state, trace_flags, name, kind, start_ns, end_ns, status_code, status_message,
         attr_string, attr_int, attr_double, attr_bool, attr_other, events, links, resource, scope,
         dropped_attributes, dropped_events, dropped_links) CODEC(ZSTD(1)),
-    INDEX by_trace trace_id TYPE bloom_filter GRANULARITY 1
+    INDEX by_trace trace_id TYPE bloom_filter GRANULARITY 1,
+    INDEX by_response response_id TYPE bloom_filter GRANULARITY 4
 )
 ENGINE = ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(start)

@@ -15,6 +15,7 @@ import httpx
 import pytest
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
 from opentelemetry.sdk.resources import Resource
@@ -162,3 +163,36 @@ def test_a_root_that_begins_after_its_run_was_closed_opens_a_new_run(serving: Se
             resource_spans.resource.attributes.add(key="passhat.run.id").value.string_value = "joined"
         send(serving, part, "protobuf")
     assert [run["run_id"] for run in closed(serving, "two-traces")] == ["joined"]
+
+
+@pytest.mark.parametrize("first", ["traces", "logs"])
+def test_an_evaluation_that_names_only_a_response_reaches_its_run(serving: Serving, first: str) -> None:
+    folder = CAPTURE.parent / "handmade_gen_ai_evaluation"
+    traces = ExportTraceServiceRequest.FromString((folder / "001_traces.pb").read_bytes())
+    logs = ExportLogsServiceRequest.FromString((folder / "002_logs.pb").read_bytes())
+    for part in (*traces.resource_spans, *logs.resource_logs):
+        part.resource.attributes.add(key="passhat.project").value.string_value = f"evaluation-{first}"
+    spans, records = traces.resource_spans[0].scope_spans[0].spans, logs.resource_logs[0].scope_logs[0].log_records
+    chat = spans.add(name="chat", span_id=b"chatchat", trace_id=spans[0].trace_id, parent_span_id=spans[0].span_id)
+    chat.attributes.add(key="gen_ai.operation.name").value.string_value = "chat"
+    chat.attributes.add(key="gen_ai.response.id").value.string_value = f"response-{first}"
+    del records[1:]
+    records[0].ClearField("trace_id")
+    records[0].ClearField("span_id")
+    said = {"gen_ai.evaluation.name": "outcome", "gen_ai.response.id": f"response-{first}"}
+    for attribute in records[0].attributes:
+        if attribute.key in said:
+            attribute.value.string_value = said[attribute.key]
+    sent = {"traces": traces, "logs": logs}
+    for signal in sorted(sent, reverse=first == "traces"):
+        reply = httpx.post(
+            f"http://{serving.http}/v1/{signal}",
+            content=sent[signal].SerializeToString(),
+            headers={"Content-Type": "application/x-protobuf"},
+        )
+        assert reply.status_code == 200
+        if signal == first:
+            serving.stored_all()
+    told = until(partial(whole, serving, f"evaluation-{first}"), lambda told: bool(told["outcomes"]))
+    assert told["run"]["outcome"] in ("pass", "fail")
+    assert told["outcomes"][0]["source"] == "judge"

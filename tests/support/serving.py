@@ -100,6 +100,10 @@ class Serving:
         rows: list[dict[str, Any]] = json.loads(done.stdout)
         return rows
 
+    def stored_all(self) -> None:
+        """Wait until nothing acknowledged is only in the spool."""
+        until(lambda: self.get("/api/v1/status"), lambda status: status["spool"]["entries"] == 0)
+
     def drained(self) -> None:
         """Wait until nothing acknowledged is only in the spool, and nothing due is ungraded."""
         until(
