@@ -71,9 +71,11 @@ class Root:
 
     def identity(self, field: str) -> str:
         """A field of the run's identity: its speakers', their ancestors', else the resource's."""
+        asked: set[Node] = set()
         for node in self.speakers:
             above: Node | None = node
-            while above is not None:
+            while above is not None and above not in asked:
+                asked.add(above)
                 value = getattr(above.facts.own or NOTHING, field)
                 if value:
                     return str(value)
