@@ -6,7 +6,7 @@ the row built from more inputs wins, and hours where a loser had put the run are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -40,7 +40,8 @@ class Gradings:
                 row = run_row(grading, before.get(key), now_ms)
                 if row is not None and (key not in rows or row.version >= rows[key][1].version):
                     rows[key] = (grading, row)
-            self._insert_snapshots(list(rows.values()), before)
+            for group in _by_months(list(rows.values())):
+                self._insert_snapshots(group, before)
             hours = {hour for _, row in rows.values() for hour in hours_of(row)}
             recount(self._connections, hours | self._correct_losers(rows.keys()))
             return [grading for grading, _ in rows.values()]
@@ -93,3 +94,18 @@ SELECT DISTINCT project, hour, run_key, won_version, false FROM ({_LOSERS})"""
 
 def _key(grading: Grading) -> Key:
     return (grading.run.project, grading.run.run_id)
+
+
+def _by_months(taken: list[tuple[Grading, RunRow]], most: int = 50) -> Iterator[list[tuple[Grading, RunRow]]]:
+    """Gradings in groups that touch few months: their tables are partitioned by month."""
+    group: list[tuple[Grading, RunRow]] = []
+    months: set[str] = set()
+    for one in taken:
+        own = {hour.month for hour in hours_of(one[1])}
+        if group and len(months | own) > most:
+            yield group
+            group, months = [], set()
+        group.append(one)
+        months |= own
+    if group:
+        yield group

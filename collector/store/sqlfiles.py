@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -80,6 +81,12 @@ def view_files() -> list[SqlFile]:
         if file.object not in placed:
             place(file)
     return list(placed.values())
+
+
+@cache
+def statement(name: str) -> str:
+    """The statement of `queries/<name>.sql`, without its comments."""
+    return SqlFile(name, (queries_root() / f"{name}.sql").read_text("utf-8")).statement
 
 
 def _read(folder: str) -> list[SqlFile]:

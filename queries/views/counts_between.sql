@@ -1,6 +1,7 @@
--- How many trials of each cell ended in [start, end), hour by hour? What all rates are made of.
--- One row per hour and cell of the whole grain. Whole hours come from hour_counts, the ragged ends from run rows, so the
--- window is exact to the millisecond and its cost does not grow with traffic.
+-- How many trials of each cell ended in [start, end)? What all rates are made of.
+-- One row per cell of the whole grain and piece of time; at is the start of the piece, which lies within one UTC day.
+-- Whole days come from day_counts, the whole hours before and after them from hour_counts, the ragged ends from run rows:
+-- exact to the millisecond at a cost that does not grow with traffic.
 -- n and c follow the policy: errors and incomplete trials count as failed only if it says so; trials that repeat a failed
 -- one count only under `retries: all`. attempted is all but pending. Counts are additive.
 CREATE OR REPLACE VIEW counts_between AS
@@ -12,14 +13,14 @@ WITH
     least(greatest({end:DateTime64(3, 'UTC')}, first_time), last_time) AS to_time,
     toStartOfHour(from_time) AS from_hour,
     toStartOfHour(to_time) AS to_hour,
-    from_hour + if(from_time > from_hour, 3600, 0) AS first_whole,
-    ifNull((SELECT any(value) FROM policy FINAL WHERE name = 'errors'), '') = 'fail' AS errors_fail,
-    ifNull((SELECT any(value) FROM policy FINAL WHERE name = 'incomplete'), '') = 'fail' AS incomplete_fail,
-    ifNull((SELECT any(value) FROM policy FINAL WHERE name = 'retries'), '') = 'all' AS retries_count
+    from_hour + if(from_time > from_hour, 3600, 0) AS first_hour,
+    toStartOfDay(first_hour) + if(first_hour > toStartOfDay(first_hour), 86400, 0) AS first_day,
+    toStartOfDay(to_hour) AS to_day,
+    (SELECT (errors_fail, incomplete_fail, retries_count) FROM policy_in_force) AS policy_now
 SELECT
-    project, hour, environment, service, service_version, agent, model, task_class, task_id, task_version, checks_version,
+    project, at, environment, service, service_version, agent, model, task_class, task_id, task_version, checks_version,
     basis, task_source, retry,
-    pass + fail + if(errors_fail, error, 0) + if(incomplete_fail, incomplete, 0) AS n,
+    pass + fail + if(policy_now.1, error, 0) + if(policy_now.2, incomplete, 0) AS n,
     pass AS c,
     pass + fail + error + invalid + awaiting_outcome + nothing_judged + evidence + incomplete AS attempted,
     pass, fail, error AS errors, invalid, awaiting_outcome + nothing_judged + evidence AS unknown, incomplete, pending,
@@ -27,25 +28,30 @@ SELECT
 FROM
 (
     SELECT
-        project, hour, environment, service, service_version, agent, model, task_class, task_id, task_version, checks_version,
-        basis, task_source, retry,
+        project, day AS at, environment, service, service_version, agent, model, task_class, task_id, task_version,
+        checks_version, basis, task_source, retry,
         pass, fail, error, invalid, awaiting_outcome, nothing_judged, evidence, incomplete, pending
-    FROM hour_counts FINAL
-    WHERE hour >= first_whole AND hour < to_hour
+    FROM day_counts FINAL
+    WHERE day >= first_day AND day < to_day
     UNION ALL
     SELECT
-        project, hour, environment, service, service_version, agent, model, task_class, task_id, task_version, checks_version,
-        basis, task_source, retry,
-        countIf(result = 'pass') AS pass, countIf(result = 'fail') AS fail, countIf(result = 'error') AS error,
-        countIf(result = 'invalid') AS invalid,
-        countIf(result = 'unknown' AND reason = 'awaiting_outcome') AS awaiting_outcome,
-        countIf(result = 'unknown' AND reason = 'nothing_judged') AS nothing_judged,
-        countIf(result = 'unknown' AND reason NOT IN ('awaiting_outcome', 'nothing_judged')) AS evidence,
-        countIf(result = 'incomplete') AS incomplete, countIf(result = 'pending') AS pending
+        project, hour, environment, service, service_version, agent, model, task_class, task_id, task_version,
+        checks_version, basis, task_source, retry,
+        pass, fail, error, invalid, awaiting_outcome, nothing_judged, evidence, incomplete, pending
+    FROM hour_counts FINAL
+    WHERE hour >= first_hour AND hour < to_hour AND (hour < first_day OR hour >= to_day)
+    UNION ALL
+    SELECT
+        project, hour, environment, service, service_version, agent, model, task_class, task_id, task_version,
+        checks_version, basis, task_source, retry,
+        countIf(result = 'pass'), countIf(result = 'fail'), countIf(result = 'error'), countIf(result = 'invalid'),
+        countIf(result = 'unknown' AND reason = 'awaiting_outcome'),
+        countIf(result = 'unknown' AND reason = 'nothing_judged'),
+        countIf(result = 'unknown' AND reason NOT IN ('awaiting_outcome', 'nothing_judged')),
+        countIf(result = 'incomplete'), countIf(result = 'pending')
     FROM run_hours FINAL
-    WHERE (hour = from_hour OR hour = to_hour) AND (hour < first_whole OR hour >= to_hour)
+    WHERE (hour = from_hour OR hour = to_hour) AND (hour < first_hour OR hour >= to_hour)
         AND alive AND ended >= from_time AND ended < to_time
     GROUP BY ALL
 )
-WHERE (NOT retry OR retries_count)
-    AND attempted + pending > 0
+WHERE (NOT retry OR policy_now.3) AND attempted + pending > 0

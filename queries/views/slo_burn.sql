@@ -6,9 +6,7 @@ CREATE OR REPLACE VIEW slo_burn AS
 WITH
     now64(3, 'UTC') AS now_,
     toStartOfHour(now_) AS this_hour,
-    ifNull((SELECT any(value) FROM policy FINAL WHERE name = 'errors'), '') = 'fail' AS errors_fail,
-    ifNull((SELECT any(value) FROM policy FINAL WHERE name = 'incomplete'), '') = 'fail' AS incomplete_fail,
-    ifNull((SELECT any(value) FROM policy FINAL WHERE name = 'retries'), '') = 'all' AS retries_count,
+    (SELECT (errors_fail, incomplete_fail, retries_count) FROM policy_in_force) AS policy_now,
     slos AS
     (
         SELECT
@@ -40,17 +38,17 @@ WITH
         SELECT
             project, task_id, task_version, task_class, checks_version, basis, false AS single,
             toDateTime64(hour, 3, 'UTC') AS at,
-            pass AS passed, pass + fail + if(errors_fail, error, 0) + if(incomplete_fail, incomplete, 0) AS tried
+            pass AS passed, pass + fail + if(policy_now.1, error, 0) + if(policy_now.2, incomplete, 0) AS tried
         FROM hour_counts FINAL
-        WHERE hour >= this_hour - toIntervalSecond((SELECT * FROM longest)) AND hour < this_hour AND (NOT retry OR retries_count)
+        WHERE hour >= this_hour - toIntervalSecond((SELECT * FROM longest)) AND hour < this_hour AND (NOT retry OR policy_now.3)
         UNION ALL
         SELECT
             project, task_id, task_version, task_class, checks_version, basis, true, ended,
             toUInt64(result = 'pass'),
-            toUInt64(result IN ('pass', 'fail') OR (errors_fail AND result = 'error')
-                OR (incomplete_fail AND result = 'incomplete'))
+            toUInt64(result IN ('pass', 'fail') OR (policy_now.1 AND result = 'error')
+                OR (policy_now.2 AND result = 'incomplete'))
         FROM run_hours FINAL
-        WHERE hour IN (SELECT * FROM edges) AND alive AND (NOT retry OR retries_count)
+        WHERE hour IN (SELECT * FROM edges) AND alive AND (NOT retry OR policy_now.3)
     ),
     newest AS
     (

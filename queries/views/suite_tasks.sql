@@ -12,8 +12,16 @@ WITH
         (
             SELECT
                 project, task_class, task_source, task_id, task_version, checks_version, basis,
-                sum(n) AS trials, sum(c) AS passed, sum(attempted) AS tried, groupArrayIf((day, n, c), n > 0) AS by_day
-            FROM task_days(start={start:DateTime64(3, 'UTC')}, end={end:DateTime64(3, 'UTC')}) AS days_of_tasks
+                sum(n_) AS trials, sum(c_) AS passed, sum(attempted_) AS tried,
+                groupArrayIf((day, n_, c_), n_ > 0) AS by_day
+            FROM
+            (
+                SELECT
+                    project, task_class, task_source, task_id, task_version, checks_version, basis, toDate(at) AS day,
+                    sum(n) AS n_, sum(c) AS c_, sum(attempted) AS attempted_
+                FROM counts_between(start={start:DateTime64(3, 'UTC')}, end={end:DateTime64(3, 'UTC')}) AS counts
+                GROUP BY project, task_class, task_source, task_id, task_version, checks_version, basis, day
+            )
             GROUP BY project, task_class, task_source, task_id, task_version, checks_version, basis
         ) AS counted
         LEFT JOIN

@@ -21,34 +21,36 @@ SELECT
         (project, task_id, task_version) IN
         (
             SELECT project, task.1, task.2
-            FROM shared_workspaces(start={start:DateTime64(3, 'UTC')}, end={end:DateTime64(3, 'UTC')}) AS workspaces
-            ARRAY JOIN tasks AS task
+            FROM
+            (
+                SELECT project, arrayJoin(groupUniqArray((task_id, task_version))) AS task
+                FROM run_workspaces FINAL
+                WHERE alive AND ended >= {start:DateTime64(3, 'UTC')} AND ended < {end:DateTime64(3, 'UTC')}
+                GROUP BY project, workspace_id
+                HAVING count() > 1
+            )
         ), 'shared_workspace',
         '') AS flag,
     attempted, pending, awaiting_outcome, nothing_judged, evidence, days, deff
 FROM
 (
-    SELECT *, designEffect(n, c, days, squares) AS deff
+    SELECT
+        project, task_id, task_version, checks_version, basis,
+        argMax(class, attempted_) AS task_class, if(max(named), 'attribute', 'fallback') AS task_source,
+        sum(n_) AS n, sum(c_) AS c, sum(attempted_) AS attempted, sum(errors_) AS errors, sum(invalid_) AS invalid,
+        sum(unknown_) AS unknown, sum(incomplete_) AS incomplete, sum(pending_) AS pending,
+        sum(awaiting_outcome_) AS awaiting_outcome, sum(nothing_judged_) AS nothing_judged, sum(evidence_) AS evidence,
+        countIf(n_ > 0) AS days, designEffect(n, c, days, sumIf(c_ * c_ / n_, n_ > 0)) AS deff
     FROM
     (
         SELECT
-            project, task_id, task_version, checks_version, basis,
-            argMax(class, attempted_) AS task_class, if(max(named), 'attribute', 'fallback') AS task_source,
-            sum(n_) AS n, sum(c_) AS c, sum(attempted_) AS attempted, sum(errors_) AS errors, sum(invalid_) AS invalid,
-            sum(unknown_) AS unknown, sum(incomplete_) AS incomplete, sum(pending_) AS pending,
-            sum(awaiting_outcome_) AS awaiting_outcome, sum(nothing_judged_) AS nothing_judged, sum(evidence_) AS evidence,
-            countIf(n_ > 0) AS days, sumIf(c_ * c_ / n_, n_ > 0) AS squares
-        FROM
-        (
-            SELECT
-                project, task_id, task_version, checks_version, basis, day,
-                argMax(task_class, attempted) AS class, max(task_source != 'fallback') AS named,
-                sum(n) AS n_, sum(c) AS c_, sum(attempted) AS attempted_, sum(errors) AS errors_, sum(invalid) AS invalid_,
-                sum(unknown) AS unknown_, sum(incomplete) AS incomplete_, sum(pending) AS pending_,
-                sum(awaiting_outcome) AS awaiting_outcome_, sum(nothing_judged) AS nothing_judged_, sum(evidence) AS evidence_
-            FROM task_days(start={start:DateTime64(3, 'UTC')}, end={end:DateTime64(3, 'UTC')}) AS days_of_tasks
-            GROUP BY project, task_id, task_version, checks_version, basis, day
-        )
-        GROUP BY project, task_id, task_version, checks_version, basis
+            project, task_id, task_version, checks_version, basis, toDate(at) AS day,
+            argMax(task_class, attempted) AS class, max(task_source != 'fallback') AS named,
+            sum(n) AS n_, sum(c) AS c_, sum(attempted) AS attempted_, sum(errors) AS errors_, sum(invalid) AS invalid_,
+            sum(unknown) AS unknown_, sum(incomplete) AS incomplete_, sum(pending) AS pending_,
+            sum(awaiting_outcome) AS awaiting_outcome_, sum(nothing_judged) AS nothing_judged_, sum(evidence) AS evidence_
+        FROM counts_between(start={start:DateTime64(3, 'UTC')}, end={end:DateTime64(3, 'UTC')}) AS counts
+        GROUP BY project, task_id, task_version, checks_version, basis, day
     )
+    GROUP BY project, task_id, task_version, checks_version, basis
 )
