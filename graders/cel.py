@@ -15,7 +15,7 @@ from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_math, ext_strings
 from msgspec import Struct
 
-from graders.errors import CheckError, did_you_mean
+from graders.errors import CheckBroke, CheckError, did_you_mean
 from graders.fields import CALL_FIELDS, CALL_TYPE, RUN_FIELDS, RUN_TYPE, typed_pool
 from graders.words import words
 
@@ -49,6 +49,10 @@ class Failure(Struct, frozen=True):
     why: str
 
 
+class TooCostly(CheckBroke):
+    """An expression over too many elements: nested `exists` over long runs. The check is at fault, not the run."""
+
+
 class Expression:
     """A compiled expression. `names` are the variables it reads, `fields` every name behind a dot."""
 
@@ -71,8 +75,10 @@ class Expression:
         """The plain value over these variables, or a `Failure`."""
         try:
             result = self._program.eval(data=data)
-        except RuntimeError:  # text that is no Unicode (a lone surrogate)
-            result = self._program.eval(data=_representable(data))
+        except RuntimeError as error:
+            if "Iteration budget" in str(error):
+                raise TooCostly(f"'{self.source[:200]}' looks at more than 10,000 elements") from None
+            result = self._program.eval(data=_representable(data))  # text that is no Unicode (a lone surrogate)
         if result.type() == cel.Type.ERROR:
             why = str(result.value())
             if not _CANNOT_CONVERT.search(why):

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from graders.checks import EXTERNAL_KINDS, KINDS, External, Kind
-from graders.checks.external import CheckFailed, Runner, judge
+from graders.checks.external import Runner, judge
 from graders.checks.scene import Finding, Scene
 from graders.checks.spec import Spec
 from graders.checks.totals import RunPredicate
-from graders.errors import CheckError, did_you_mean
+from graders.errors import CheckBroke, CheckError, did_you_mean
 from graders.predicate import Predicate, Tags
 from graders.trace import Trace
 from graders.verdict import Axis, Verdict, VerdictStatus
@@ -52,7 +52,8 @@ class Check:
         for source in definitions.values():
             spec.uses(source)
         self.names = frozenset(spec.names)
-        self.fields = frozenset(spec.fields)
+        over_trace = self.external is not None and self.external.is_over_trace
+        self.fields = frozenset(spec.fields) | ({"tags"} if over_trace else frozenset())
         self.tools: tuple[str, ...] = getattr(self._kind, "tools", ())
         self.version = _digest({"check": self.meaning, "tags": definitions})
         # a check that states the outcome decides as one that gates does; a case only where it gates
@@ -101,7 +102,7 @@ class Check:
         if self.external is not None:
             if trace.open:
                 return Finding("unknown", ""), False
-            return judge(self.external, trace.run, runner), True
+            return judge(self.external, trace, runner), True
         assert self._kind is not None
         finding = self._kind.judge(scene)
         return finding, finding.status == "fail" and finding.permanent and self._settled
@@ -179,7 +180,7 @@ def _matches(globs: tuple[str, ...], value: str) -> bool:
 
 def _one_line(error: Exception) -> str:
     text = " ".join(str(error).split())[:500] or type(error).__name__
-    return f"{text.rstrip('.')}." if isinstance(error, CheckFailed) else f"{type(error).__name__}: {text.rstrip('.')}."
+    return f"{text.rstrip('.')}." if isinstance(error, CheckBroke) else f"{type(error).__name__}: {text.rstrip('.')}."
 
 
 def _digest(value: Any) -> str:

@@ -40,6 +40,10 @@ class CheckError(ValueError):
         )
 
 
+class CheckBroke(RuntimeError):
+    """A check that cannot say anything of a run, for a reason of its own: its verdict is `error`."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the nearest known word, '' when none is near."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)

@@ -10,7 +10,7 @@ from graders.actions import same_path
 from graders.call import Call
 from graders.cel import Expression, Failure
 from graders.checks.spec import Spec
-from graders.errors import CheckError
+from graders.errors import CheckBroke, CheckError
 from graders.fields import CALL_FIELDS
 from graders.predicate import Predicate
 from graders.values import Key, key_of
@@ -19,7 +19,7 @@ _ABSENT = object()
 _MOST_PAIRS = 50_000
 
 
-class TooManyPairs(RuntimeError):
+class TooManyPairs(CheckBroke):
     """A `where` that would have to be asked too often: an error of the check, not of the agent."""
 
 

@@ -6,13 +6,15 @@ Running a program, or a function under a time limit, is the collector's: it pass
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from graders.checks.scene import Finding
 from graders.checks.spec import Spec
+from graders.errors import CheckBroke
+from graders.trace import Trace
 from graders.verdict import Verdict
 from semconv.run import Run
 
@@ -20,7 +22,17 @@ _STATUSES = ("pass", "fail", "unknown", "not_applicable")
 PROTOCOL = 1
 
 
-Function = Callable[[Run], Any]
+Function = Callable[[Any], Any]  # of a Run, or, where `over_trace`, of a Trace
+F = TypeVar("F", bound=Function)
+
+
+_OVER_TRACE = "__passhat_over_trace__"
+
+
+def over_trace(function: F) -> F:
+    """Mark a function of our own that takes the run with its actions; it is called here, never by a runner."""
+    setattr(function, _OVER_TRACE, True)
+    return function
 
 
 class External(Struct, frozen=True):
@@ -35,6 +47,10 @@ class External(Struct, frozen=True):
     timeout_s: float = 10.0
     call: Function | None = None
     source: str = ""
+
+    @property
+    def is_over_trace(self) -> bool:
+        return hasattr(self.call, _OVER_TRACE)
 
     @classmethod
     def read(cls, spec: Spec) -> External:
@@ -60,7 +76,7 @@ class External(Struct, frozen=True):
 Runner = Callable[[External, bytes], bytes]
 
 
-class CheckFailed(RuntimeError):
+class CheckFailed(CheckBroke):
     """A check of the user's own that broke, or answered something that is no answer."""
 
 
@@ -77,8 +93,11 @@ def answer(request: bytes, function: Function) -> bytes:
     return msgspec.json.encode({"status": finding.status, "reason": finding.reason, "lines": finding.lines})
 
 
-def judge(external: External, run: Run, runner: Runner | None) -> Finding:
+def judge(external: External, trace: Trace, runner: Runner | None) -> Finding:
     """Ask the runner, or, where there is none, call the function here and without a time limit."""
+    run = trace.run
+    if external.call is not None and external.is_over_trace:
+        return finding_of(external.call(trace))
     if runner is not None:
         return finding_of(msgspec.json.decode(runner(external, request_of(external.id, run))))
     if external.call is None:

@@ -335,6 +335,15 @@ def test_numbers_are_the_same_by_value_and_text_is_no_number() -> None:
         assert verdict(rule, run).status == "pass"
 
 
+def test_an_expression_over_too_many_elements_is_an_error_of_the_check() -> None:
+    script = Script()
+    for at in range(120):
+        script.call("a", {"k": at})
+    found = verdict({"kind": "assert", "assert": "run.calls.all(c, run.calls.all(d, d.n > 0))"}, script.run())
+    assert found.status == "error"
+    assert found.reason.endswith("d.n > 0))' looks at more than 10,000 elements.")
+
+
 def test_too_many_pairs_are_an_error_of_the_check_and_cost_no_other() -> None:
     script = Script()
     for at in range(700):
