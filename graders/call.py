@@ -99,6 +99,11 @@ class Call:
         """Whether anything is known of how it ended."""
         return self.result is not None or self.line.status != "unset"
 
+    @property
+    def is_mute(self) -> bool:
+        """The name alone was captured: neither arguments nor how it ended, so it may as well have failed."""
+        return not (self.input_is_whole or self.has_result or self.line.error)
+
     @lazy
     def status(self) -> str:
         if self.result is not None and self.result.status != "unset":
@@ -273,7 +278,7 @@ def as_text(value: JsonValue) -> str:
 def _kind(kind: Kind) -> Callable[[Call], bool | None]:
     def holds(call: Call) -> bool | None:
         if call.did(kind):
-            return True if call.settled or kind in _ATTEMPTS else None
+            return True if kind in _ATTEMPTS or (call.settled and not call.is_mute) else None
         return None if not call.done.certain else False
 
     return holds

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, get_args
 
 from msgspec import Struct
@@ -71,7 +73,7 @@ class ActionTable:
 
     def done(self, tool: str, server: str, arguments: JsonValue, *, captured: bool = True) -> Done:
         """What a call of this tool with these arguments does. `captured` is False for cut or missing arguments."""
-        name = normal(tool)
+        name = _known_name(tool)
         if name in SHELLS:
             return self._shell(tool, server, arguments, captured=captured)
         paths = _paths(arguments) if isinstance(arguments, dict) else ()
@@ -129,6 +131,16 @@ class ActionTable:
 
 
 _NONE = Tool(())
+_PREFIXED = re.compile(r"[-.:/]|__")
+
+
+@lru_cache(maxsize=4_096)
+def _known_name(tool: str) -> str:
+    """The name to look up: whole, else what follows a plugin's prefix (`Orders-refund_order`)."""
+    name = normal(tool)
+    if name in TOOLS or name in SHELLS or name in EDITORS or name in INTERPRETERS:
+        return name
+    return normal(_PREFIXED.split(tool)[-1])
 
 
 def _rules(kind: str, entries: object) -> list[Rule]:

@@ -53,7 +53,7 @@ def test_an_id_used_twice_is_paired_in_order() -> None:
 
 def test_a_result_without_its_call_is_a_call_whose_input_is_not_known() -> None:
     script = Script()
-    script.line("tool", tool="Edit", output="ok")
+    script.line("tool", tool="Edit", output="ok", status="ok")
     call = only(script)
     assert (call.n, call.tool, call.input_is_whole) == (1, "Edit", False)
     assert call.tag("edit") is True
@@ -213,9 +213,16 @@ def test_a_failed_edit_is_no_edit() -> None:
 def test_tags_that_need_lost_arguments_are_not_told(state: str) -> None:
     call = only(Script().call("Bash", '{"command": "pyt', input_state=state))
     assert (call.tag("test_run"), call.tag("edit"), call.tag("test_edit")) == (None, None, None)
-    edit = only(Script().call("Edit", "", input_state=state))
+    edit = only(Script().call("Edit", "", status="ok", input_state=state))
     assert (edit.tag("edit"), edit.tag("test_edit"), edit.tag("test_run")) == (True, None, False)
     assert only(Script().call("weather", "", input_state=state)).tag("edit") is False
+
+
+def test_a_call_of_which_the_name_alone_was_captured_may_have_failed() -> None:
+    call = only(Script().call("refund_order", None, input_state="not_captured"))
+    assert call.tag("payment") is None
+    assert only(Script().call("refund_order", None, status="ok", input_state="not_captured")).tag("payment") is True
+    assert only(Script().call("refund_order", {"id": 1})).tag("payment") is True
 
 
 def test_nothing_is_settled_before_the_end_of_a_call_of_an_open_run() -> None:
