@@ -10,7 +10,7 @@ from collector.assemble.executions import Execution
 from collector.assemble.pairing import pair
 from collector.assemble.scopes import Scope
 from collector.assemble.values import better_state, canonical, has_input
-from semconv.facts import Part
+from semconv.facts import Part, SpanFacts
 from semconv.trace_line import InputState, Status
 from semconv.values import JsonValue
 
@@ -31,6 +31,14 @@ class Call:
             return self.execution.scope
         assert self.request is not None  # a call is known from one or the other
         return self.request.utterance.scope
+
+    @property
+    def span(self) -> SpanFacts:
+        """The span or record that carried it out, else the one that asked for it."""
+        if self.execution is not None:
+            return self.execution.span
+        assert self.request is not None
+        return self.request.utterance.exchange.span
 
     @property
     def call_id(self) -> str:

@@ -9,6 +9,9 @@ from collector.assemble.exchanges import Exchange
 from collector.assemble.scopes import Scope
 from collector.assemble.thread import Thread, is_answer, text_of, without_answer
 from semconv.facts import Message, Part
+from semconv.trace_line import Role
+
+_SPEAKERS: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 
 
 class Moment(NamedTuple):
@@ -32,7 +35,7 @@ class Utterance:
     def __init__(self, message: Message, exchange: Exchange, moment: Moment, *, is_told: bool) -> None:
         calls = _calls(message)
         self.message = message
-        self.role = "assistant" if calls else message.role
+        self.role: Role = "assistant" if calls else _SPEAKERS.get(message.role, "tool")
         self.text = text_of(message)
         self.exchange = exchange
         self.moment = moment
@@ -87,11 +90,11 @@ class Conversation:
         sequence = moment.sequence
         for message in messages:
             sequence += 1
-            at = moment._replace(sequence=sequence)
+            at = Moment(moment.time_ns, moment.rank, moment.place, sequence)
             utterance = Utterance(message, exchange, at, is_told=is_told)
-            if utterance.requests or (utterance.text and utterance.role in ("system", "user", "assistant")):
+            if utterance.requests or (utterance.text and utterance.role != "tool"):
                 self.utterances.append(utterance)
-                marks = {utterance.role} if utterance.text else set()
+                marks: set[str] = {utterance.role} if utterance.text else set()
                 self.mark(exchange.scope, marks | {"calls"} if utterance.requests else marks)
             for part in message.parts:
                 if part.kind == "tool_result":

@@ -3,153 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from msgspec.structs import replace
+from typing import TypeAlias
 
 from collector.assemble.calls import Call
 from collector.assemble.conversation import Conversation, Moment, Utterance
 from collector.assemble.exchanges import Exchange
 from collector.assemble.scopes import Scope
-from semconv.trace_line import Role, TraceLine
+from semconv.trace_line import TraceLine
 
 # The sequence of a tool line that would else come before its own call.
 AFTER = 0.0001
 
+# Where a line stands, the order in which it was found, what it tells, and whether it is a call's result.
+Placed: TypeAlias = tuple[Moment, int, Utterance | Call, bool]
 
-class Numbering:
-    """Places the lines of one run and numbers them."""
 
-    def __init__(self, run_id: str) -> None:
-        self._run_id = run_id
-        self._lines: list[tuple[Moment, int, TraceLine]] = []
-        self._counted: set[Exchange] = set()
+def lines_of(run_id: str, conversation: Conversation, calls: Sequence[Call]) -> list[TraceLine]:
+    """All that was said and done, in order; numbers start at 1."""
+    placed: list[Placed] = []
+    by_utterance: dict[Utterance, list[Call]] = {}
+    for call in calls:
+        if call.request is not None:
+            by_utterance.setdefault(call.request.utterance, []).append(call)
+        elif call.execution is not None:
+            _place_call(placed, call, Moment(call.execution.start, 1, call.execution.place, 0))
+    for utterance in conversation.utterances:
+        _place_utterance(placed, utterance, by_utterance.get(utterance, ()))
+    placed.sort(key=_position)
+    writer = _Writer(run_id)
+    return [writer.line(number, one) for number, one in enumerate(placed, 1)]
 
-    def add(self, conversation: Conversation, calls: Sequence[Call]) -> None:
-        """Place all that was said and done."""
-        by_utterance: dict[Utterance, list[Call]] = {}
-        for call in calls:
-            if call.request is not None:
-                by_utterance.setdefault(call.request.utterance, []).append(call)
-            elif call.execution is not None:
-                self._add_call(call, Moment(call.execution.start, 1, call.execution.place, 0))
-        for utterance in conversation.utterances:
-            self._add_utterance(utterance, by_utterance.get(utterance, []))
 
-    def numbered(self) -> list[TraceLine]:
-        """The lines in order; numbers start at 1."""
-        self._lines.sort(key=lambda placed: placed[:2])
-        return [replace(line, n=number) for number, (_, _, line) in enumerate(self._lines, 1)]
+def _position(placed: Placed) -> tuple[Moment, int]:
+    return placed[0], placed[1]
 
-    def _add_utterance(self, utterance: Utterance, calls: Sequence[Call]) -> None:
-        """Text, then the calls asked for with it: all at the time of the message, or of the first call if earlier.
 
-        Calls of one message come one after the other, whether they were carried out side by side or in turn.
-        """
-        moment = _begun(utterance, calls)
-        if utterance.text:
-            self._place(moment, self._text(utterance))
-        for number, call in enumerate(calls, 1):
-            self._add_call(call, moment._replace(sequence=moment.sequence + number / (len(calls) + 2)))
+def _place_utterance(placed: list[Placed], utterance: Utterance, calls: Sequence[Call]) -> None:
+    """Text, then the calls asked for with it: all at the time of the message, or of the first call if earlier.
 
-    def _add_call(self, call: Call, moment: Moment) -> None:
-        self._place(moment, self._call(call, moment.time_ns))
-        output, status = call.output, call.status
-        error = call.execution.error if call.execution is not None else ""
-        if output is None and status != "error" and not error:
-            return
-        answered = _answered(call) or moment
-        if answered <= moment:
-            answered = moment._replace(sequence=moment.sequence + AFTER)
-        self._place(answered, self._result(call, answered.time_ns))
+    Calls of one message come one after the other, whether they were carried out side by side or in turn.
+    """
+    moment = _begun(utterance, calls) if calls else utterance.moment
+    if utterance.text:
+        placed.append((moment, len(placed), utterance, False))
+    for number, call in enumerate(calls, 1):
+        sequence = moment.sequence + number / (len(calls) + 2)
+        _place_call(placed, call, Moment(moment.time_ns, moment.rank, moment.place, sequence))
 
-    def _place(self, moment: Moment, line: TraceLine) -> None:
-        self._lines.append((moment, len(self._lines), line))
 
-    def _text(self, utterance: Utterance) -> TraceLine:
-        exchange = utterance.exchange
-        role: Role = utterance.role  # type: ignore[assignment]  # the conversation keeps no other
-        is_answer = role == "assistant"
-        tokens = self._tokens(exchange) if is_answer and not utterance.is_told else (None, None)
-        return TraceLine(
-            n=0,
-            role=role,
-            text=utterance.text,
-            message_id=_message_id(utterance),
-            run_id=self._run_id,
-            agent=_agent(utterance.scope, exchange.span.facts.agent),
-            depth=utterance.scope.depth,
-            start_ns=exchange.start,
-            end_ns=exchange.end if is_answer else exchange.start,
-            model=exchange.model if is_answer else "",
-            input_tokens=tokens[0],
-            output_tokens=tokens[1],
-            dialect=exchange.span.facts.dialect,
-            trace_id=exchange.span.trace_id,
-            span_id=exchange.span.span_id,
-        )
-
-    def _call(self, call: Call, time_ns: int) -> TraceLine:
-        execution, request = call.execution, call.request
-        exchange = request.utterance.exchange if request is not None else None
-        told = request is not None and request.is_told
-        tokens = self._tokens(exchange) if exchange is not None and not told else (None, None)
-        span = execution.span if execution is not None else exchange.span  # type: ignore[union-attr]
-        value, state = call.arguments()
-        return TraceLine(
-            n=0,
-            role="assistant",
-            tool=call.tool,
-            input=value,
-            message_id=_message_id(request.utterance) if request is not None else "",
-            run_id=self._run_id,
-            call_id=call.call_id,
-            agent=_agent(call.scope, span.facts.agent),
-            depth=call.scope.depth,
-            status=call.status,
-            start_ns=execution.start if execution is not None else time_ns,
-            end_ns=execution.end if execution is not None else time_ns,
-            input_state=state,
-            model=exchange.model if exchange is not None else "",
-            input_tokens=tokens[0],
-            output_tokens=tokens[1],
-            dialect=span.facts.dialect,
-            trace_id=span.trace_id,
-            span_id=span.span_id,
-            flags=execution.flags if execution is not None else (),
-            tool_raw=(execution.tool_raw if execution is not None else "") or call.tool,
-            server=execution.server if execution is not None else "",
-            attempts=execution.attempts if execution is not None else 1,
-        )
-
-    def _result(self, call: Call, time_ns: int) -> TraceLine:
-        execution = call.execution
-        span = execution.span if execution is not None else call.request.utterance.exchange.span  # type: ignore[union-attr]
-        return TraceLine(
-            n=0,
-            role="tool",
-            tool=call.tool,
-            output=call.output,
-            run_id=self._run_id,
-            call_id=call.call_id,
-            agent=_agent(call.scope, span.facts.agent),
-            depth=call.scope.depth,
-            status=call.status,
-            error=execution.error if execution is not None else "",
-            start_ns=time_ns,
-            end_ns=time_ns,
-            dialect=span.facts.dialect,
-            trace_id=span.trace_id,
-            span_id=span.span_id,
-            tool_raw=(execution.tool_raw if execution is not None else "") or call.tool,
-            server=execution.server if execution is not None else "",
-        )
-
-    def _tokens(self, exchange: Exchange) -> tuple[int | None, int | None]:
-        """The tokens of a request, on the first line it gave: added up over the lines they count once."""
-        if exchange in self._counted or exchange.kind != "turn":
-            return None, None
-        self._counted.add(exchange)
-        return exchange.input_tokens, exchange.output_tokens
+def _place_call(placed: list[Placed], call: Call, moment: Moment) -> None:
+    placed.append((moment, len(placed), call, False))
+    error = call.execution.error if call.execution is not None else ""
+    if call.output is None and call.status != "error" and not error:
+        return
+    answered = _answered(call) or moment
+    if answered <= moment:
+        answered = Moment(moment.time_ns, moment.rank, moment.place, moment.sequence + AFTER)
+    placed.append((answered, len(placed), call, True))
 
 
 def _begun(utterance: Utterance, calls: Iterable[Call]) -> Moment:
@@ -169,6 +79,102 @@ def _answered(call: Call) -> Moment | None:
     if execution is None:
         return call.result.moment if call.result is not None else None
     return Moment(execution.end, 0 if execution.end > execution.start else 2, execution.place, 0)
+
+
+class _Writer:
+    """Writes the lines of one run; the tokens of a request go to the first line it gave, so that lines add up."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._counted: set[Exchange] = set()
+
+    def line(self, number: int, placed: Placed) -> TraceLine:
+        moment, _, told, is_result = placed
+        if isinstance(told, Utterance):
+            return self._text(number, told)
+        return self._result(number, told, moment) if is_result else self._call(number, told, moment)
+
+    def _text(self, number: int, utterance: Utterance) -> TraceLine:
+        exchange = utterance.exchange
+        is_answer = utterance.role == "assistant"
+        given, made = self._tokens(utterance) if is_answer else (None, None)
+        return TraceLine(
+            n=number,
+            role=utterance.role,
+            text=utterance.text,
+            message_id=_message_id(utterance),
+            run_id=self._run_id,
+            agent=_agent(utterance.scope, exchange.span.facts.agent),
+            depth=utterance.scope.depth,
+            start_ns=exchange.start,
+            end_ns=exchange.end if is_answer else exchange.start,
+            model=exchange.model if is_answer else "",
+            input_tokens=given,
+            output_tokens=made,
+            dialect=exchange.span.facts.dialect,
+            trace_id=exchange.span.trace_id,
+            span_id=exchange.span.span_id,
+        )
+
+    def _call(self, number: int, call: Call, moment: Moment) -> TraceLine:
+        execution, utterance = call.execution, call.request.utterance if call.request is not None else None
+        given, made = self._tokens(utterance) if utterance is not None else (None, None)
+        span, scope = call.span, call.scope
+        value, state = call.arguments()
+        return TraceLine(
+            n=number,
+            role="assistant",
+            tool=call.tool,
+            input=value,
+            message_id=_message_id(utterance) if utterance is not None else "",
+            run_id=self._run_id,
+            call_id=call.call_id,
+            agent=_agent(scope, span.facts.agent),
+            depth=scope.depth,
+            status=call.status,
+            start_ns=execution.start if execution is not None else moment.time_ns,
+            end_ns=execution.end if execution is not None else moment.time_ns,
+            input_state=state,
+            model=utterance.exchange.model if utterance is not None else "",
+            input_tokens=given,
+            output_tokens=made,
+            dialect=span.facts.dialect,
+            trace_id=span.trace_id,
+            span_id=span.span_id,
+            flags=execution.flags if execution is not None else (),
+            tool_raw=(execution.tool_raw if execution is not None else "") or call.tool,
+            server=execution.server if execution is not None else "",
+            attempts=execution.attempts if execution is not None else 1,
+        )
+
+    def _result(self, number: int, call: Call, moment: Moment) -> TraceLine:
+        execution, span, scope = call.execution, call.span, call.scope
+        return TraceLine(
+            n=number,
+            role="tool",
+            tool=call.tool,
+            output=call.output,
+            run_id=self._run_id,
+            call_id=call.call_id,
+            agent=_agent(scope, span.facts.agent),
+            depth=scope.depth,
+            status=call.status,
+            error=execution.error if execution is not None else "",
+            start_ns=moment.time_ns,
+            end_ns=moment.time_ns,
+            dialect=span.facts.dialect,
+            trace_id=span.trace_id,
+            span_id=span.span_id,
+            tool_raw=(execution.tool_raw if execution is not None else "") or call.tool,
+            server=execution.server if execution is not None else "",
+        )
+
+    def _tokens(self, utterance: Utterance) -> tuple[int | None, int | None]:
+        exchange = utterance.exchange
+        if utterance.is_told or exchange.kind != "turn" or exchange in self._counted:
+            return None, None
+        self._counted.add(exchange)
+        return exchange.input_tokens, exchange.output_tokens
 
 
 def _agent(scope: Scope, named: str) -> str:

@@ -16,6 +16,8 @@ class Division:
 
     def __init__(self, nodes: Sequence[Node], logs: Sequence[SpanFacts], group_by: str) -> None:
         self._runs, self.unassigned, self._keys = divide_spans(nodes, group_by)
+        if not logs:
+            return
         self._group_by = group_by
         self._carriers = {(node.span.trace_id, node.span.span_id): node for node in nodes}
         self._of_trace: dict[str, dict[Key, None]] = {}

@@ -14,7 +14,6 @@ from collector.assemble.root import Root
 from semconv.facts import Facts
 from semconv.trace_line import Status, TraceLine
 
-
 _ENDS = {**dict.fromkeys(("ok", "completed", "succeeded"), "success"), **dict.fromkeys(("failed", "failure"), "error")}
 
 

@@ -11,7 +11,7 @@ from collector.assemble.conversation import converse
 from collector.assemble.exchanges import exchanges_of
 from collector.assemble.executions import executions_of
 from collector.assemble.identity import ACTIVITY, Members
-from collector.assemble.lines import Numbering
+from collector.assemble.lines import lines_of
 from collector.assemble.outcomes import outcomes_of
 from collector.assemble.result import Ending, Totals, ending_of, result_line, totals_of
 from collector.assemble.root import Root
@@ -53,9 +53,7 @@ def run_of(members: Members, circumstances: Circumstances) -> Run:
     exchanges = exchanges_of(members.nodes, members.logs, scopes)
     conversation = converse(exchanges)
     calls = calls_of(conversation, executions_of(members.nodes, members.logs, scopes))
-    numbering = Numbering(members.run_id)
-    numbering.add(conversation, calls)
-    lines = numbering.numbered()
+    lines = lines_of(members.run_id, conversation, calls)
     totals = totals_of(exchanges, conversation, root)
     ending = ending_of(root, exchanges, lines, totals)
     closed_by = _closed_by(members, root, calls, circumstances.closed_by)

@@ -6,7 +6,7 @@ Iterative throughout: a trace may be 50,000 deep, 100,000 wide, or contain a cyc
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from semconv.facts import Facts, SpanFacts
 
@@ -55,11 +55,12 @@ def grow(spans: Iterable[SpanFacts]) -> list[Node]:
     nodes = {(span.trace_id, span.span_id): Node(span) for span in spans}
     for node in nodes.values():
         _link(node, nodes)
-    _cut_cycles(nodes.values())
-    tops: list[Node] = []
-    for node in nodes.values():
-        (tops if node.parent is None else node.parent.children).append(node)
-    return _walk(tops)
+    order = _walk(node for node in nodes.values() if node.parent is None)
+    if len(order) < len(nodes):
+        # What no top leads to is a cycle, or hangs from one.
+        _cut_cycles(nodes.values())
+        order = _walk(node for node in nodes.values() if node.parent is None)
+    return order
 
 
 def _link(node: Node, nodes: Mapping[tuple[str, str], Node]) -> None:
@@ -72,6 +73,8 @@ def _link(node: Node, nodes: Mapping[tuple[str, str], Node]) -> None:
     node.parent = nodes.get((span.trace_id, span.parent_span_id))
     if node.parent is None:
         node.flags.append(MISSING_PARENT)
+    else:
+        node.parent.children.append(node)
 
 
 def _cut_cycles(nodes: Iterable[Node]) -> None:
@@ -87,12 +90,14 @@ def _cut_cycles(nodes: Iterable[Node]) -> None:
             node = node.parent
         if node is not None and id(node) in on_path:
             for member in path[on_path[id(node)] :]:
+                if member.parent is not None:
+                    member.parent.children.remove(member)
                 member.parent = None
                 member.flags.append(PARENT_CYCLE)
         settled.update(on_path)
 
 
-def _walk(tops: Sequence[Node]) -> list[Node]:
+def _walk(tops: Iterable[Node]) -> list[Node]:
     """Run order by a heap of what may come next; sets `start`, `end` and `place`."""
     heap: list[tuple[int, int, str, str, Node]] = []
     for top in tops:
@@ -110,19 +115,18 @@ def _walk(tops: Sequence[Node]) -> list[Node]:
 
 
 def _settle_times(node: Node, not_before: int) -> None:
+    """Effective times. Ordered by a clock that is wrong by years, one span would come before or after all others."""
     span = node.span
-    if is_absurd(span.start_ns, span.received_ns):
-        # Ordered by a clock that is wrong by years, one span would come before or after all the others.
-        node.start = max(not_before, 0 if not_before else span.received_ns)
+    start, end = span.start_ns, span.end_ns
+    if 0 < start <= end <= YEAR_2100_NS and not (span.received_ns and end > span.received_ns + DAY_NS):
+        node.start = max(start, not_before)
+        node.end = max(end, node.start)
+        return
+    if IMPLAUSIBLE_TIME not in node.flags:
         node.flags.append(IMPLAUSIBLE_TIME)
-    else:
-        node.start = max(not_before, span.start_ns)
-    if is_absurd(span.end_ns, span.received_ns) or span.end_ns < span.start_ns:
-        if IMPLAUSIBLE_TIME not in node.flags:
-            node.flags.append(IMPLAUSIBLE_TIME)
-        node.end = node.start
-    else:
-        node.end = max(node.start, span.end_ns)
+    is_odd = is_absurd(start, span.received_ns)
+    node.start = max(not_before, (0 if not_before else span.received_ns) if is_odd else start)
+    node.end = node.start if is_absurd(end, span.received_ns) or end < start else max(node.start, end)
 
 
 def is_absurd(time_ns: int, received_ns: int) -> bool:
