@@ -77,6 +77,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def trial_policy_of(config: Config) -> TrialPolicy:
+    """The part of `trials` that decides results."""
     trials = config.trials
     return TrialPolicy(
         without_outcome=trials.without_outcome,

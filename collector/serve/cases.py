@@ -45,6 +45,7 @@ class CaseIn(BaseModel):
 
 @router.post("/api/v1/cases", summary="The regression case a run makes; nothing is written")
 def cases(request: Request, asked: CaseIn) -> StrictJSON:
+    """The regression case of a run, as `passhat mine` writes it."""
     from collector.serve.runs import told_of
 
     grant: Grant = request.state.grant

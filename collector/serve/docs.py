@@ -41,6 +41,7 @@ def page(document: dict[str, Any]) -> str:
 
 
 def operation(path: str, method: str, told: dict[str, Any]) -> str:
+    """One call of the API as a heading, a sentence and its parameters."""
     rows = [
         f"<tr><td><code>{escape(one['name'])}</code><td>{escape(kind(one['schema']))}</tr>"
         for one in told.get("parameters", [])

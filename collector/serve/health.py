@@ -54,6 +54,7 @@ def healthz() -> StrictJSON:
 @router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", summary="Ready: the store answers and the pipeline accepts")
 def readyz(request: Request) -> Response:
+    """Ready: the store answers and requests are accepted."""
     try:
         request.app.state.store.query("SELECT 1", {})
     except PasshatError:

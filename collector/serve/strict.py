@@ -48,6 +48,7 @@ def number(value: float) -> float | str:
 
 
 def scalar(value: Any) -> Any:
+    """A value of a row as JSON has it: bytes in base64, times in RFC 3339."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, datetime):

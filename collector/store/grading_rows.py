@@ -208,6 +208,7 @@ def hours_of(row: RunRow) -> set[Hour]:
 
 
 def line_row(line: TraceLine, grading: Grading, run: RunRow) -> LineRow:
+    """The row of a trace line, under its run's version."""
     return LineRow(
         run.project, run.run_id, run.version, line.n, line.role, line.tool, line.tool_raw, line.server,
         grading.actions.get(line.n, ()), _json(line.input), _json(line.output), line.text,
@@ -228,6 +229,7 @@ def line_rows(grading: Grading, run: RunRow, before: StoredRun | None) -> list[L
 
 
 def verdict_rows(grading: Grading, run: RunRow) -> list[VerdictRow]:
+    """The verdicts of a grading as history keeps them."""
     return [
         VerdictRow(
             run.project, run.run_id, v.check_id, v.check_version, run.input_digest, v.kind, v.axis, v.gate, v.severity,

@@ -83,6 +83,7 @@ def resource_text(resource: Resource) -> str:
 
 
 def scope_text(scope: Scope) -> str:
+    """A scope as OTLP/JSON."""
     body = _with_present({}, name=scope.name, version=scope.version)
     if scope.attributes:
         body["attributes"] = key_values(scope.attributes)
@@ -97,6 +98,7 @@ def of_resource_text(text: str) -> Resource:
 
 
 def of_scope_text(text: str) -> Scope:
+    """The scope that `scope_text` wrote."""
     body = _decode(text)
     return Scope(
         body.get("name", ""),
@@ -129,6 +131,7 @@ def links_text(links: tuple[Link, ...]) -> str:
 
 
 def of_links_text(text: str) -> tuple[Link, ...]:
+    """The links that `links_text` wrote."""
     return tuple(
         Link(
             link["traceId"],

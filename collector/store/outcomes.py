@@ -24,6 +24,7 @@ class OutcomeRow(Struct, frozen=True, gc=False):
 
 
 def outcome_row(project: str, outcome: Outcome, *, from_telemetry: bool) -> OutcomeRow:
+    """The row of an outcome. Without an id it gets one from its content: sent twice, it is one outcome."""
     return OutcomeRow(
         project,
         outcome.run_id,

@@ -29,12 +29,16 @@ Row = TypeVar("Row", SpanRow, LogRow)
 
 
 class JoinRow(Struct, frozen=True, gc=False):
+    """A value that ties units into one, and a unit that carries it."""
+
     project: str
     join_key: str
     unit: str
 
 
 class ArrivalRow(Struct, gc=False):
+    """What one batch brought for one unit."""
+
     project: str
     unit: str
     trace_id: str

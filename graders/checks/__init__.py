@@ -19,7 +19,9 @@ from graders.checks.totals import Assert, Budget
 class Kind(Protocol):
     """What a kind of check does with a run that it applies to."""
 
-    def judge(self, scene: Scene) -> Finding: ...
+    def judge(self, scene: Scene) -> Finding:
+        """What this kind finds in the events of one run."""
+        ...
 
 
 KINDS: dict[str, Callable[[Spec], Kind]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import statistics
-from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -16,7 +15,8 @@ MOST_TEST_LINES = 500  # a test file mirrors a module, and there is more test th
 MOST_FUNCTION_LINES = 40
 P90_FUNCTION_LINES = 25
 MOST_ARGUMENTS = 5
-SELF_EVIDENT_LINES = 5  # a function as short as this may be told by its name
+SELF_EVIDENT_LINES = 5  # a function as short as this may be told by its name,
+SELF_EVIDENT_METHOD_LINES = 15  # and a method by its name and what its class says
 
 # Each with the reason why it is better long.
 LONG_FILES: dict[str, str] = {}
@@ -66,8 +66,9 @@ def undocumented(path: Path) -> list[str]:
                 missing.append(node.name)
             # What a subclass answers to is said once, where it is declared.
             declared = told_methods() if node.bases else set()
-            missing += [f"{node.name}.{inner.name}" for inner in node.body if needs_words(inner, declared)]
-        elif needs_words(node):
+            methods = [inner for inner in node.body if needs_words(inner, SELF_EVIDENT_METHOD_LINES)]
+            missing += [f"{node.name}.{method.name}" for method in methods if method.name not in declared]
+        elif needs_words(node, SELF_EVIDENT_LINES):
             missing.append(node.name)
     return missing
 
@@ -80,11 +81,10 @@ def told_methods() -> set[str]:
     return {method.name for method in methods if ast.get_docstring(method)} | {"format", "export", "convert", "render"}
 
 
-def needs_words(node: ast.AST, declared: Collection[str] = ()) -> TypeGuard[Function]:
+def needs_words(node: ast.AST, lines: int) -> TypeGuard[Function]:
     return (
         isinstance(node, Function)
         and not node.name.startswith("_")
-        and node.name not in declared
         and not ast.get_docstring(node)
-        and length(node) > SELF_EVIDENT_LINES
+        and length(node) > lines
     )
