@@ -26,6 +26,9 @@ COST_DERIVED = "cost_derived"
 LOSSY_PARENT = "missing_parent"
 LOSSY_UNASSIGNED = "unassigned_spans"
 
+# Fields of a run that its identity gives as they are.
+_NAMED = ("task_version", "task_class", "expected", "trial_id", "retry_of", "workspace_id", "experiment_id")
+
 
 class Circumstances(Struct, frozen=True):
     """What assembly is told of a unit: how the loop found it, and which evaluations are outcomes."""
@@ -72,38 +75,28 @@ class _Parts(Struct, frozen=True):
 
 
 def _assembled(members: Members, root: Root, parts: _Parts, circumstances: Circumstances) -> Run:
-    spans = [node.span for node in members.nodes]
-    records = spans + [log for log, _ in members.logs]
+    records = [node.span for node in members.nodes] + [log for log, _ in members.logs]
     lead = root.node.span if root.node is not None else records[0]
     started, ended, is_absurd = _times(root, records)
     outcomes, odd = outcomes_of(members.run_id, root.speakers, records, circumstances.outcome_events)
     task_id = _identity(root, members, "task_id")
-    service = lead.service or next((record.service for record in records if record.service), "")
+    service = lead.service or _first(record.service for record in records)
     totals, ending = parts.totals, parts.ending
-    flags = {flag for node in members.nodes for flag in node.flags} | members.flags | set(odd)
-    flags |= {NO_ROOT} if root.is_missing else set()
-    flags |= {IMPLAUSIBLE_TIME} if is_absurd else set()
-    flags |= {COST_DERIVED} if totals.is_derived else set()
+    has_ended = root.has_arrived or parts.closed_by == "end"
+    named = {field: _identity(root, members, field) for field in _NAMED}
     return Run(
         project=lead.project,
         run_id=members.run_id,
         lines=tuple(parts.lines),
         task_id=task_id or f"{service}/{parts.agent or lead.name}",
-        task_version=_identity(root, members, "task_version"),
-        task_class=_identity(root, members, "task_class"),
         task_source="attribute" if task_id else "fallback",
-        expected=_identity(root, members, "expected"),
-        trial_id=_identity(root, members, "trial_id"),
-        retry_of=_identity(root, members, "retry_of"),
-        workspace_id=_identity(root, members, "workspace_id"),
-        experiment_id=_identity(root, members, "experiment_id"),
         service=service,
         service_version=lead.service_version or _first(record.service_version for record in records),
         environment=lead.environment or _first(record.environment for record in records),
         agent=parts.agent,
         model=totals.model,
         closed_by=parts.closed_by,
-        root_status=ending.status if root.has_arrived or (not root.tops and parts.closed_by == "end") else "",
+        root_status=ending.status if root.has_arrived or (not root.tops and has_ended) else "",
         root_error=ending.error,
         root_error_type=ending.error_type,
         root_span_id=root.node.span.span_id if root.node is not None else "",
@@ -115,14 +108,27 @@ def _assembled(members: Members, root: Root, parts: _Parts, circumstances: Circu
         output_tokens=totals.output_tokens,
         cost_usd=totals.cost_usd,
         final_text=ending.final_text,
-        subtype=ending.subtype if root.has_arrived or parts.closed_by == "end" else "",
+        subtype=ending.subtype if has_ended else "",
         attributes=lead.attributes,
         trace_ids=tuple(sorted({record.trace_id for record in records if record.trace_id})),
-        span_count=len(spans),
+        span_count=len(members.nodes),
         outcomes=outcomes,
         lossy=_losses(members, root, circumstances),
-        flags=tuple(sorted(flags)),
+        flags=_flags(members, root, {*odd, *([IMPLAUSIBLE_TIME] if is_absurd else [])}, totals),
+        **named,
     )
+
+
+def _flags(members: Members, root: Root, odd: set[str], totals: Totals) -> tuple[str, ...]:
+    """What is odd about a run, each once."""
+    found = odd | members.flags
+    for node in members.nodes:
+        found.update(node.flags)
+    if root.is_missing:
+        found.add(NO_ROOT)
+    if totals.is_derived:
+        found.add(COST_DERIVED)
+    return tuple(sorted(found))
 
 
 def _agent_name(members: Members, root: Root) -> str:
