@@ -23,7 +23,8 @@ from semconv.words import Words
 
 def words_of(config: Config) -> Words:
     """The vocabulary: the contract's attributes, the user's, and the dialects. Raises UsageError naming the file."""
-    runs, dialects = config.runs, []
+    runs = config.runs
+    dialects: list[dict[str, Any]] = []
     for path in config.dialects:
         dialect = read_yaml(path)
         try:
