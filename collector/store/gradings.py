@@ -6,6 +6,7 @@ the row built from more inputs wins, and hours where a loser had put the run are
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -18,6 +19,9 @@ from collector.store.reader import KEYS, Key, Reader
 from collector.store.records import Grading, StoredRun
 from collector.store.recount import Hour, recount
 
+SLOW_COUNT_S = 0.1
+MOST_KEYS = 50  # of a statement that writes: over HTTP its parameters are in the URL
+
 
 class Gradings:
     """Writes revisions and keeps the hour counts true to them."""
@@ -29,6 +33,8 @@ class Gradings:
         self._verdicts = TableColumns("verdicts", VerdictRow, types["verdicts"])
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
         self._runs = TableColumns("runs", RunRow, types["runs"])
+        self._owed: set[Hour] = set()
+        self._count_at = 0.0
 
     def write(self, gradings: Sequence[Grading], now_ms: int) -> list[Grading]:
         """Write what is newer than what is stored; the gradings written. Raises StoreError: write them again."""
@@ -42,9 +48,26 @@ class Gradings:
                     rows[key] = (grading, row)
             for group in _by_months(list(rows.values())):
                 self._insert_snapshots(group, before)
-            hours = {hour for _, row in rows.values() for hour in hours_of(row)}
-            recount(self._connections, hours | self._correct_losers(rows.keys()))
+            self._owed |= {hour for _, row in rows.values() for hour in hours_of(row)}
+            self._owed |= self._correct_losers(rows.keys())
+            self.count()
             return [grading for grading, _ in rows.values()]
+
+    def count(self, *, now: bool = False) -> None:
+        """Recount the hours owed. Where that is slow (a busy store) it waits, for four times as long as it took last,
+        unless `now`, which readers ask for: else counting would take all the time there is. What is owed when a
+        process dies is found again by `repair`.
+        """
+        if not self._owed:
+            return
+        with self._connections.writer():
+            began = time.monotonic()
+            if not self._owed or (began < self._count_at and not now):
+                return
+            recount(self._connections, self._owed)
+            self._owed.clear()
+            took = time.monotonic() - began
+            self._count_at = time.monotonic() + (4 * took if took > SLOW_COUNT_S else 0)
 
     def _insert_snapshots(self, taken: list[tuple[Grading, RunRow]], before: Mapping[Key, StoredRun]) -> None:
         lines = [line for grading, row in taken for line in line_rows(grading, row, before.get(_key(grading)))]
@@ -69,24 +92,24 @@ class Gradings:
             return set()
         with self._connections.writer() as client:
             rows = client.query(LOSERS, parameters={"keys": asked}).result_rows
-            if not rows:
-                return set()
-            client.command(ZERO_LOSERS, parameters={"keys": asked})
-        return {Hour(project, hour) for project, hour in rows}
+            losers = sorted({(project, run_id) for project, run_id, _ in rows})
+            for start in range(0, len(losers), MOST_KEYS):
+                client.command(ZERO_LOSERS, parameters={"keys": losers[start : start + MOST_KEYS]})
+        return {Hour(project, hour) for project, _, hour in rows}
 
 
 # A run's rows that are not the newest and stand in an hour which the newest neither has nor left.
 _LOSERS = f"""
-SELECT project, run_key, hour, win.1 AS won_version FROM
+SELECT project, run_id, run_key, hour, win.1 AS won_version FROM
 (
-    SELECT project, run_key, hour,
+    SELECT project, run_id, run_key, hour,
         argMax((version, hour, prev_hours), (version, revision)) OVER (PARTITION BY project, run_key) AS win
     FROM runs
     WHERE (project, run_key) IN (
         SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k))
 )
 WHERE hour != win.2 AND NOT has(win.3, hour)"""
-LOSERS = f"SELECT DISTINCT project, toUnixTimestamp(hour) FROM ({_LOSERS})"
+LOSERS = f"SELECT DISTINCT project, run_id, toUnixTimestamp(hour) FROM ({_LOSERS})"
 ZERO_LOSERS = f"""
 INSERT INTO run_hours (project, hour, run_key, version, alive)
 SELECT DISTINCT project, hour, run_key, won_version, false FROM ({_LOSERS})"""

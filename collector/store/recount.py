@@ -13,6 +13,7 @@ from collector.store.sqlfiles import statement
 
 HOUR_MS = 3_600_000
 DAY_S = 86_400
+MOST_HOURS = 96  # also below the hundred partitions that one insert may touch (code 252)
 
 
 class Hour(Struct, frozen=True, order=True):
@@ -37,16 +38,14 @@ def recount(connections: Connections, hours: Iterable[Hour]) -> None:
     of_days = [Hour(project, day + 3600 * n) for project, day in sorted(days) for n in range(24)]
     with connections.writer() as client:
         for name, some in (("counts/hours", touched), ("counts/days", of_days)):
-            for group in by_months(some):
+            for group in slices(some):
                 client.command(statement(name), parameters={"hours": [hour.parameter for hour in group]})
 
 
-def by_months(hours: list[Hour], most: int = 50) -> Iterable[list[Hour]]:
-    """The hours in groups of few months: an insert into more than a hundred partitions is refused (code 252)."""
-    months = sorted({hour.month for hour in hours})
-    for start in range(0, len(months), most):
-        chosen = set(months[start : start + most])
-        yield [hour for hour in hours if hour.month in chosen]
+def slices(hours: list[Hour]) -> Iterable[list[Hour]]:
+    """The hours in groups small enough for one statement: over HTTP its parameters are in the URL."""
+    for start in range(0, len(hours), MOST_HOURS):
+        yield hours[start : start + MOST_HOURS]
 
 
 def stale_hours(reader: Reader) -> list[Hour]:

@@ -86,6 +86,7 @@ class Store:
 
     def arrivals_since(self, since_ns: int) -> list[Arrival]:
         """Units that received spans or logs at or after `since_ns` of the store's clock, oldest first."""
+        self._gradings.count()  # graders ask every second: what was put off is counted by then
         return self._reader.arrivals_since(since_ns)
 
     def touched_since(self, since_ns: int) -> list[tuple[str, str, int]]:
@@ -168,7 +169,8 @@ class Store:
         return self._checks.policy()
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """Rows of a query that reads; parameters are bound as `{name:Type}`."""
+        """Rows of a query that reads; parameters are bound as `{name:Type}`. It sees every grading written before."""
+        self._gradings.count(now=True)
         with self._connections.reader() as client:
             found = client.query(sql, parameters=dict(parameters or {}))
             kinds = tuple(str(kind.name) for kind in found.column_types)
@@ -183,6 +185,7 @@ class Store:
         settings: Mapping[str, Any] | None = None,
     ) -> bytes:
         """The answer in a ClickHouse format, as bytes: for the SQL endpoint, which guards what it passes on."""
+        self._gradings.count(now=True)
         with self._connections.reader() as client:
             return bytes(client.raw_query(sql, dict(parameters or {}), dict(settings or {}), fmt=fmt))
 
@@ -200,7 +203,10 @@ class Store:
 
     def close(self) -> None:
         """Let go of the store; what was written stays."""
-        self._connections.close()
+        try:
+            self._gradings.count(now=True)
+        finally:
+            self._connections.close()
 
     def _units_meant(self, runs: set[Key]) -> list[Key]:
         """The units of runs: as graded, else by join key, else what the run id says. An outcome may come first."""

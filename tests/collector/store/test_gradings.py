@@ -160,6 +160,30 @@ def test_an_hour_missed_by_a_crash_is_found_and_recounted(store: Store) -> None:
     assert store.repair() == 0
 
 
+def test_slow_counting_is_put_off_and_done_before_anyone_reads(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collector.store.gradings.SLOW_COUNT_S", -1.0)
+    since = store.now_ns()
+    counted = lambda: store._reader.rows("SELECT sum(pass) FROM hour_counts FINAL")[0][0]  # noqa: E731
+    store.write_gradings([graded("first")])
+    store._gradings._count_at += 3600  # as if it had taken a quarter of an hour
+    store.write_gradings([graded("second")])
+    assert counted() == 1
+    store.arrivals_since(since)  # not yet
+    assert counted() == 1
+    assert store.query("SELECT sum(pass) FROM hour_counts FINAL").rows == [(2,)]
+    store._gradings._count_at = 0.0
+    store.write_gradings([graded("third")])
+    assert counted() == 3
+
+
+def test_gradings_over_many_months_are_written(store: Store) -> None:
+    month = 31 * 24 * HOUR
+    store.write_gradings([graded(f"r{n}", ended_ns=BASE_NS - n * month) for n in range(130)])
+    assert store.query("SELECT count(), uniqExact(toYYYYMM(ended)) > 120 FROM trials").rows == [(130, True)]
+    assert store.query("SELECT sum(pass) FROM hour_counts FINAL").rows == [(130,)]
+    assert store.query("SELECT sum(pass) FROM day_counts FINAL").rows == [(130,)]
+
+
 def test_a_losing_grader_leaves_no_trace_in_the_hours(store: Store) -> None:
     """Two graders read the same state; the poorer writes last, into another hour."""
     store.write_gradings([graded("r", "pass", inputs=5)])
