@@ -26,8 +26,9 @@ COST_DERIVED = "cost_derived"
 LOSSY_PARENT = "missing_parent"
 LOSSY_UNASSIGNED = "unassigned_spans"
 
-# Fields of a run that its identity gives as they are.
-_NAMED = ("task_version", "task_class", "expected", "trial_id", "retry_of", "workspace_id", "experiment_id")
+# Fields of a run that its identity, or the resource of its root, gives as they are.
+_SERVICE = ("service", "service_version", "environment")
+_IDENTITY = ("task_version", "task_class", "expected", "trial_id", "retry_of", "workspace_id", "experiment_id")
 
 
 class Circumstances(Struct, frozen=True):
@@ -80,19 +81,15 @@ def _assembled(members: Members, root: Root, parts: _Parts, circumstances: Circu
     started, ended, is_absurd = _times(root, records)
     outcomes, odd = outcomes_of(members.run_id, root.speakers, records, circumstances.outcome_events)
     task_id = _identity(root, members, "task_id")
-    service = lead.service or _first(record.service for record in records)
+    service = {field: _first(getattr(record, field) for record in (lead, *records)) for field in _SERVICE}
     totals, ending = parts.totals, parts.ending
     has_ended = root.has_arrived or parts.closed_by == "end"
-    named = {field: _identity(root, members, field) for field in _NAMED}
     return Run(
         project=lead.project,
         run_id=members.run_id,
         lines=tuple(parts.lines),
-        task_id=task_id or f"{service}/{parts.agent or lead.name}",
+        task_id=task_id or f"{service['service']}/{parts.agent or lead.name}",
         task_source="attribute" if task_id else "fallback",
-        service=service,
-        service_version=lead.service_version or _first(record.service_version for record in records),
-        environment=lead.environment or _first(record.environment for record in records),
         agent=parts.agent,
         model=totals.model,
         closed_by=parts.closed_by,
@@ -115,7 +112,8 @@ def _assembled(members: Members, root: Root, parts: _Parts, circumstances: Circu
         outcomes=outcomes,
         lossy=_losses(members, root, circumstances),
         flags=_flags(members, root, {*odd, *([IMPLAUSIBLE_TIME] if is_absurd else [])}, totals),
-        **named,
+        **{field: _identity(root, members, field) for field in _IDENTITY},
+        **service,
     )
 
 

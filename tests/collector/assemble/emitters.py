@@ -41,6 +41,12 @@ ADK_SYSTEM = {"1": {"text": Text("You are a support agent. Use the tools. Be bri
 NO_INPUT = {"input": None}
 OWN_SYSTEM = {"role": "system", "text": Text("")}
 
+# Two scripts, one run: what is inside the caller's call is told inside its run.
+NESTED: dict[str, str] = {
+    "edge_pydantic_ai_multi": "nothing: the agent called as a tool is told inside its caller's run, one deeper",
+    "claude_code_subagent": "as with all content flags; the subagent's prompt is in the arguments of its call alone",
+}
+
 DEVIATIONS: dict[str, Deviation] = {
     "agento11y_openai_agents": Deviation(
         "texts, arguments and call ids go to an ingest of its own; a failed tool is not flagged",
@@ -79,7 +85,7 @@ DEVIATIONS: dict[str, Deviation] = {
         "the SDK dropped the oldest attributes, the system message with them", absent=("1",)
     ),
     "edge_pydantic_ai_apierror": Deviation(
-        "the script gives the error in its own words", changed={"2": {"text": Text("rate_limit_exceeded")}}
+        "nothing; the script gives the error in its own words", changed={"2": {"text": Text("rate_limit_exceeded")}}
     ),
     "fastmcp_native": Deviation(
         "MCP spans carry names only, so there is no result but of the failed call; no agent reports its own calls",
@@ -222,3 +228,73 @@ NO_TOKENS = (
     "otel_genai_openai_agents_nocontent",
     "otel_genai_smolagents",
 )
+
+# The package whose version counts.
+PACKAGES: dict[str, str] = {
+    "agent_framework": "agent-framework-core",
+    "agento11y_openai_agents": "agento11y",
+    "ai_sdk_v5": "ai",
+    "ai_sdk_v6": "ai",
+    "ai_sdk_v7_otel": "ai",
+    "autogen_native": "autogen-core",
+    "claude_code_default": "@anthropic-ai/claude-code",
+    "claude_code_full": "@anthropic-ai/claude-code",
+    "claude_code_subagent": "@anthropic-ai/claude-code",
+    "codex_cli": "@openai/codex",
+    "copilot_cli": "@github/copilot",
+    "edge_openinference_attr_count_limit": "openinference-instrumentation-openai",
+    "edge_pydantic_ai_apierror": "pydantic-ai-slim",
+    "edge_pydantic_ai_crash": "pydantic-ai-slim",
+    "edge_pydantic_ai_grpc": "pydantic-ai-slim",
+    "edge_pydantic_ai_multi": "pydantic-ai-slim",
+    "edge_pydantic_ai_split": "pydantic-ai-slim",
+    "fastmcp_native": "fastmcp",
+    "gemini_cli": "@google/gemini-cli",
+    "google_adk_default": "google-adk",
+    "google_adk_latest": "google-adk",
+    "google_adk_v1_14_old": "google-adk",
+    "langfuse_openai": "langfuse",
+    "langsmith_claude_agent_sdk": "langsmith",
+    "langsmith_otel_wrappers": "langsmith",
+    "litellm_otel": "litellm",
+    "lmnr_openai": "lmnr",
+    "logfire_openai_agents": "logfire",
+    "logfire_pydantic_ai": "logfire",
+    "mastra_otel": "@mastra/core",
+    "mlflow_langgraph": "mlflow",
+    "opencode": "opencode-ai",
+    "openinference_anthropic": "openinference-instrumentation-anthropic",
+    "openinference_claude_agent_sdk": "openinference-instrumentation-claude-agent-sdk",
+    "openinference_crewai": "openinference-instrumentation-crewai",
+    "openinference_langchain": "openinference-instrumentation-langchain",
+    "openinference_openai": "openinference-instrumentation-openai",
+    "openinference_openai_agents": "openinference-instrumentation-openai-agents",
+    "openinference_openai_agents_coding": "openinference-instrumentation-openai-agents",
+    "openinference_processor_pydantic_ai": "openinference-instrumentation-pydantic-ai",
+    "openinference_smolagents": "openinference-instrumentation-smolagents",
+    "openlit_openai": "openlit",
+    "openllmetry_anthropic": "opentelemetry-instrumentation-anthropic",
+    "openllmetry_crewai": "opentelemetry-instrumentation-crewai",
+    "openllmetry_langchain": "opentelemetry-instrumentation-langchain",
+    "openllmetry_mcp": "opentelemetry-instrumentation-mcp",
+    "openllmetry_openai": "opentelemetry-instrumentation-openai",
+    "openllmetry_openai_old_indexed": "opentelemetry-instrumentation-openai",
+    "openllmetry_traceloop_sdk": "traceloop-sdk",
+    "otel_contrib_openai_agents_v2_old": "opentelemetry-instrumentation-openai-agents-v2",
+    "otel_genai_langchain": "opentelemetry-instrumentation-genai-langchain",
+    "otel_genai_llama_index": "opentelemetry-instrumentation-genai-llama-index",
+    "otel_genai_openai_agents": "opentelemetry-instrumentation-genai-openai-agents",
+    "otel_genai_openai_agents_nocontent": "opentelemetry-instrumentation-genai-openai-agents",
+    "otel_genai_openai_default": "opentelemetry-instrumentation-genai-openai",
+    "otel_genai_openai_span_and_event": "opentelemetry-instrumentation-genai-openai",
+    "otel_genai_smolagents": "opentelemetry-instrumentation-genai-smolagents",
+    "otel_openai_v2_events": "opentelemetry-instrumentation-openai-v2",
+    "otel_openai_v2_nocontent": "opentelemetry-instrumentation-openai-v2",
+    "pydantic_ai_v1_ver1": "pydantic-ai",
+    "pydantic_ai_v1_ver3": "pydantic-ai",
+    "pydantic_ai_v2_default": "pydantic-ai-slim",
+    "qwen_code": "@qwen-code/qwen-code",
+    "semantic_kernel": "semantic-kernel",
+    "strands_default": "strands-agents",
+    "strands_latest": "strands-agents",
+}

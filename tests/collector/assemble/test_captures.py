@@ -16,12 +16,11 @@ from semconv.facts import Identity, SpanFacts
 from semconv.run import Run
 from semconv.trace_line import TraceLine
 from tests.collector.assemble.build import runs_of
-from tests.collector.assemble.emitters import DEVIATIONS, NO_TOKENS, TOKENS, Deviation, Text
+from tests.collector.assemble.emitters import DEVIATIONS, NESTED, NO_TOKENS, TOKENS, Deviation, Text
 from tests.collector.assemble.recorded import of_capture
 from tests.semconv.recorded import CAPTURES, meta
 
 Line = dict[str, Any]
-NESTED = ("edge_pydantic_ai_multi", "claude_code_subagent")
 NO_LINES = ("handmade_gen_ai_evaluation",)
 PLAIN = Deviation("")
 
