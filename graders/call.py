@@ -45,17 +45,23 @@ _encode = msgspec.json.Encoder(enc_hook=str).encode
 class Call:
     """A tool call, or a turn of the conversation, which is an event too (`event` tells, its `tool` is '')."""
 
-    def __init__(
-        self, line: TraceLine, event: EventKind, place: Place, result: TraceLine | None, table: ActionTable
-    ) -> None:
+    # Where it stands: `order` among all events, `index` among the calls; what was said before it.
+    order = 0
+    index = -1
+    turn = 0
+    last_user = ""
+    last_assistant = ""
+    final = False  # the run's final answer
+    closed = True  # whether the run is
+    cut = False  # whether values of the run are known to have been cut
+
+    def __init__(self, line: TraceLine, event: EventKind, result: TraceLine | None, table: ActionTable) -> None:
         self.line = line
         self.event = event
         self.result = result
         self.n = line.n
-        self.place = place
         self.tool = line.tool
         self.server = line.server
-        self.final = False
         self._table = table
         self._tags: dict[str, bool | None] = {}
 
@@ -132,7 +138,7 @@ class Call:
     @property
     def _output_is_cut(self) -> bool:
         """JSON that does not end, in a run of which values were cut."""
-        return self.place.cut and self.output_text[:1] in ("{", "[") and self.output_json is None
+        return self.cut and self.output_text[:1] in ("{", "[") and self.output_json is None
 
     @lazy
     def exit_code(self) -> int | None:
@@ -177,7 +183,7 @@ class Call:
     @lazy
     def settled(self) -> bool:
         """False for a call of an open run whose end has not arrived: whether it did anything is not known yet."""
-        return self.has_result or self.place.closed
+        return self.has_result or self.closed
 
     @lazy
     def actions(self) -> tuple[Action, ...]:
@@ -197,7 +203,15 @@ class Call:
 
     def did(self, kind: Kind) -> list[Action]:
         """The actions of a kind that count: a failed edit is no edit, a red test run is a test run."""
-        return [a for a in self.actions if a.kind == kind and (a.ok is not False or kind in _ATTEMPTS)]
+        return self._done_by_kind.get(kind, [])
+
+    @lazy
+    def _done_by_kind(self) -> dict[Kind, list[Action]]:
+        found: dict[Kind, list[Action]] = {}
+        for action in self.actions:
+            if action.ok is not False or action.kind in _ATTEMPTS:
+                found.setdefault(action.kind, []).append(action)
+        return found
 
     @lazy
     def summary(self) -> Summary:
@@ -211,9 +225,17 @@ class Call:
 
     def tag(self, name: str) -> bool | None:
         """Whether a built-in tag holds; None where the evidence does not tell."""
-        if name not in self._tags:
-            self._tags[name] = _BUILT_IN[name](self)
-        return self._tags[name]
+        tags = self._tags
+        if name in tags:
+            return tags[name]
+        if name in TURN_TAGS:
+            held = _BUILT_IN[name](self)
+        elif self.event != "call" or (not self.done.effects and self.done.certain):
+            held = False  # most calls: a question, a search, a lookup
+        else:
+            held = _BUILT_IN[name](self)
+        tags[name] = held
+        return held
 
     @lazy
     def missing(self) -> frozenset[str]:
@@ -248,21 +270,6 @@ class Call:
         if not gone:
             return {name: _FIELDS[name](self) for name in names}
         return {name: _FIELDS[name](self) for name in names if name not in gone}
-
-
-class Place:
-    """Where in the run an event stands: what was said before it."""
-
-    __slots__ = ("closed", "cut", "index", "last_assistant", "last_user", "order", "turn")
-
-    def __init__(self, index: int, turn: int, last_user: str, last_assistant: str) -> None:
-        self.index = index
-        self.order = 0  # among all events
-        self.closed = True  # whether the run is
-        self.cut = False  # whether values of the run are known to have been cut
-        self.turn = turn
-        self.last_user = last_user
-        self.last_assistant = last_assistant
 
 
 _NOTHING = Done(())
@@ -323,7 +330,7 @@ CALL_TAGS = tuple(tag for tag in BUILT_IN_TAGS if tag not in TURN_TAGS)
 
 _FIELDS: dict[str, Callable[[Call], Any]] = {
     "n": lambda call: call.n,
-    "index": lambda call: call.place.index,
+    "index": lambda call: call.index,
     "tool": lambda call: call.tool,
     "tool_raw": lambda call: call.line.tool_raw or call.tool,
     "server": lambda call: call.server,
@@ -342,11 +349,11 @@ _FIELDS: dict[str, Callable[[Call], Any]] = {
     "status": lambda call: call.status,
     "agent": lambda call: call.line.agent,
     "depth": lambda call: call.line.depth,
-    "turn": lambda call: call.place.turn,
+    "turn": lambda call: call.turn,
     "duration_ms": lambda call: call.duration_ms,
     "input_state": lambda call: call.line.input_state,
-    "last_user": lambda call: call.place.last_user,
-    "last_assistant": lambda call: call.place.last_assistant,
+    "last_user": lambda call: call.last_user,
+    "last_assistant": lambda call: call.last_assistant,
     "redacted": lambda call: call.redacted,
     "text": lambda call: call.line.text,
 }

@@ -121,16 +121,16 @@ class Check:
             marks = scene.pick(self.after)
             if not marks.sure:
                 return _without(marks.unsure, self.after, scene)
-            last = marks.sure[-1].place.order
-            maybe = max((event.place.order for event in marks.unsure), default=last)
-            events = [event for event in events if event.place.order > last]
-            doubtful |= {id(event) for event in events if event.place.order <= maybe}
+            last = marks.sure[-1].order
+            maybe = max((event.order for event in marks.unsure), default=last)
+            events = [event for event in events if event.order > last]
+            doubtful |= {id(event) for event in events if event.order <= maybe}
         if self.before is not None:
             marks = scene.pick(self.before)
-            end = marks.sure[0].place.order if marks.sure else len(trace.events)
-            maybe = min((event.place.order for event in marks.unsure), default=end)
-            events = [event for event in events if event.place.order < end]
-            doubtful |= {id(event) for event in events if event.place.order >= maybe}
+            end = marks.sure[0].order if marks.sure else len(trace.events)
+            maybe = min((event.order for event in marks.unsure), default=end)
+            events = [event for event in events if event.order < end]
+            doubtful |= {id(event) for event in events if event.order >= maybe}
         return Scene(trace, events, frozenset(doubtful))
 
     def verdict(self, status: VerdictStatus, reason: str, lines: tuple[int, ...] = ()) -> Verdict:

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 from graders.actions import ActionTable
-from graders.call import CALL_TAGS, Call, EventKind, Place
+from graders.call import CALL_TAGS, Call, EventKind
 from graders.lazy import lazy
 from semconv.run import Run
 from semconv.trace_line import TraceLine
@@ -114,7 +114,7 @@ def _sum_of(lines: tuple[TraceLine, ...], name: str) -> float | int | None:
 def _events_of(run: Run, table: ActionTable) -> list[Call]:
     results = _pair(run.lines)
     events: list[Call] = []
-    closed = not run.is_open
+    closed, cut = not run.is_open, _CUT in run.lossy
     calls = turn = 0
     last_user = last_assistant = ""
     for line in run.lines:
@@ -125,17 +125,20 @@ def _events_of(run: Run, table: ActionTable) -> list[Call]:
         if said and line.depth == 0:
             last_assistant = line.text
         for kind in _kinds(line, results, last_assistant):
-            place = Place(calls if kind == "call" else -1, turn, last_user, last_assistant)
-            place.order, place.closed, place.cut = len(events), closed, _CUT in run.lossy
-            calls += kind == "call"
-            events.append(Call(line, kind, place, results.get(id(line)), table))
+            event = Call(line, kind, results.get(id(line)), table)
+            event.order, event.turn, event.closed, event.cut = len(events), turn, closed, cut
+            event.last_user, event.last_assistant = last_user, last_assistant
+            if kind == "call":
+                event.index = calls
+                calls += 1
+            events.append(event)
     return events
 
 
 def _kinds(line: TraceLine, results: dict[int, TraceLine], last_assistant: str) -> list[EventKind]:
     match line.role:
         case "user":
-            return ["user_turn"]
+            return ["user_turn"] if line.depth == 0 else []  # what one agent tells another is no word of the user
         case "assistant":
             kinds: list[EventKind] = ["assistant_turn"] if line.text else []
             return [*kinds, "call"] if line.tool else kinds

@@ -46,7 +46,7 @@ class Order(Struct, frozen=True):
                 return self._absent(scene, step, nth, firsts)
             first = found.sure[nth]
             firsts.append(first)
-            doubt += [event for event in found.unsure if event.place.order < first.place.order]
+            doubt += [event for event in found.unsure if event.order < first.order]
         if doubt:
             return cannot_tell(doubt)
         return self._ordered(scene, firsts)

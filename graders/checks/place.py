@@ -9,7 +9,7 @@ from graders.predicate import Predicate
 def before(a: Call, by_a: Predicate, b: Call, by_b: Predicate) -> bool:
     """Whether `a` (picked by `by_a`) first happens before `b` first does."""
     if a is not b:
-        return a.place.order < b.place.order
+        return a.order < b.order
     places_a, places_b = by_a.places(a), by_b.places(b)
     return bool(places_a and places_b) and places_a[0] < places_b[0]
 
@@ -17,6 +17,6 @@ def before(a: Call, by_a: Predicate, b: Call, by_b: Predicate) -> bool:
 def after_last(a: Call, by_a: Predicate, b: Call, by_b: Predicate) -> bool:
     """Whether `a` (picked by `by_a`) still happens after `b` (picked by `by_b`) last did."""
     if a is not b:
-        return a.place.order > b.place.order
+        return a.order > b.order
     places_a, places_b = by_a.places(a), by_b.places(b)
     return bool(places_a and places_b) and places_a[-1] > places_b[-1]

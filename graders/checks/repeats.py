@@ -50,7 +50,7 @@ class Repeats(Struct, frozen=True):
     def _count(self, counted: Sequence[Call], resets: Sequence[Call], *, generous: bool) -> tuple[Call, ...]:
         count = _Count(self, generous=generous)
         counts, starts = {id(event) for event in counted}, {id(event) for event in resets}
-        for event in sorted({id(e): e for e in (*counted, *resets)}.values(), key=lambda event: event.place.order):
+        for event in sorted({id(e): e for e in (*counted, *resets)}.values(), key=lambda event: event.order):
             count.see(event, counted=id(event) in counts, reset=id(event) in starts)
         return count.worst
 
@@ -149,7 +149,8 @@ class Loop(Struct, frozen=True):
                 names = " → ".join(call.tool for call in found[:period])
                 reason = f"The cycle {names} comes {times} times in a row (lines {lines[0]} to {lines[-1]})."
                 return Finding("fail", reason, lines)
-        for period in self.periods:
+        unclear = bool(doubtful) or not all(call.input_is_whole for call in calls)
+        for period in self.periods if unclear else ():
             found = self._cycle(calls, period, doubtful, generous=True)
             if found:
                 return cannot_tell(call for call in found if not call.input_is_whole or id(call) in doubtful)
@@ -176,7 +177,7 @@ class Loop(Struct, frozen=True):
 def _equal(a: Call, b: Call, doubtful: frozenset[int], *, generous: bool) -> bool:
     if a.tool != b.tool or a.server != b.server:
         return False
-    if not (a.input_is_whole and b.input_is_whole) or id(a) in doubtful or id(b) in doubtful:
+    if not (a.input_is_whole and b.input_is_whole) or (doubtful and (id(a) in doubtful or id(b) in doubtful)):
         return generous
     return bool(a.identity == b.identity)
 

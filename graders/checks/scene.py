@@ -31,7 +31,7 @@ class Picked(Struct, frozen=True):
 
     @property
     def all(self) -> tuple[Call, ...]:
-        return tuple(sorted((*self.sure, *self.unsure), key=lambda event: event.place.order))
+        return tuple(sorted((*self.sure, *self.unsure), key=lambda event: event.order))
 
     @property
     def lines(self) -> tuple[int, ...]:
@@ -60,11 +60,10 @@ class Scene:
     def _pick(self, predicate: Predicate) -> Picked:
         sure: list[Call] = []
         unsure: list[Call] = []
-        for event in self.events:
-            if not predicate.looks_at(event):
-                continue
-            held = predicate.match(event)
-            if held is None or (held and id(event) in self.doubtful):
+        doubtful, match = self.doubtful, predicate.match
+        for event in self.events if predicate.on_turns else self.calls:
+            held = match(event)
+            if held is None or (held and doubtful and id(event) in doubtful):
                 unsure.append(event)
             elif held:
                 sure.append(event)

@@ -179,7 +179,7 @@ class _Search:
 
     def _is_hopeless(self, candidate: Marked, event: Marked) -> bool:
         """Candidates come from the promising end: one beyond the event ends the search."""
-        gap = candidate.event.place.order - event.event.place.order
+        gap = candidate.event.order - event.event.order
         return gap < 0 if self._nearest_last else gap > 0
 
     def _buckets(self, marked: list[Marked]) -> dict[Key, list[Marked]]:
