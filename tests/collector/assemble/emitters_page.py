@@ -36,7 +36,7 @@ and how to teach passhat another harness, on the page on [dialects](dialects.md)
   around the run, or name the attribute that joins them in `runs.group_by`. Without any, each trace is a run, and the
   last of them tells the whole conversation.
 
-| emitter | version | calls | arguments | results | failures | texts | tokens | cost | what is not sent, or told otherwise |
+| emitter | version | calls | arguments | results | failures | texts | tokens | cost | not sent, or told otherwise |
 |---|---|---|---|---|---|---|---|---|---|
 """
 
