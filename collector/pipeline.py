@@ -57,6 +57,7 @@ class Collector:
     def __init__(self, config: Config, metrics: Metrics | None = None) -> None:
         self.config = config
         self.metrics = metrics or Metrics()
+        self.addresses = Addresses(grpc="", http="", web="")
         self._closing = ExitStack()  # undone in reverse: listeners first, the store last
         with ExitStack() as opened:
             self._build(opened)
@@ -99,7 +100,8 @@ class Collector:
         port = self._grpc.start()
         self._closing.callback(self._grpc.stop)
         host = self.config.listen.grpc.rpartition(":")[0]
-        return Addresses(grpc=f"{host}:{port}", http=self._http.address, web=self._web.address)
+        self.addresses = Addresses(grpc=f"{host}:{port}", http=self._http.address, web=self._web.address)
+        return self.addresses
 
     def stop(self) -> None:
         """Accept no more, answer what is in flight, store what is spooled as far as ten seconds allow."""
@@ -116,6 +118,7 @@ class Collector:
             "ready": not spool.broken,
             "health": "degraded" if any(stages.values()) else "ok",
             "problems": [{"stage": stage, "error": error} for stage, error in stages.items() if error],
+            "listening": to_builtins(self.addresses),
             "uptime_s": round(time.time() - self.started_at, 1),
             "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(max(0.0, oldest_s), 3)},
             "lag": {"units_waiting": self.loop.waiting},
