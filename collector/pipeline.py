@@ -34,6 +34,7 @@ from collector.rules import (
     definitions_of,
     due_policy_of,
     limits_of,
+    programs_of,
     store_policy_of,
     words_of,
 )
@@ -65,7 +66,9 @@ class Collector:
 
     def _build(self, opened: ExitStack) -> None:
         config, metrics = self.config, self.metrics
-        words, checks, limits = words_of(config), checks_of(config), limits_of(config)
+        programs = programs_of(config)
+        opened.callback(programs.close)
+        words, checks, limits = words_of(config), checks_of(config, programs), limits_of(config)
         config.data.mkdir(parents=True, exist_ok=True)
 
         self.store = Store.open(config.store, config.data)
@@ -82,7 +85,7 @@ class Collector:
         opened.callback(self.spool.close)
 
         self.receiver = Receiver(self.spool, metrics, limits, authorize=ingest_authorizer(Tokens(config.auth)))
-        grader = Grader(checks, assembly_policy_of(config), epoch)
+        grader = Grader(checks, assembly_policy_of(config), epoch, programs)
         self.loop = GradeLoop(self.store, grader, due_policy_of(config), metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)
 

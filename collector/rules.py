@@ -13,9 +13,10 @@ from collector.assemble import Policy
 from collector.config import Config
 from collector.errors import UsageError
 from collector.grade.due import DuePolicy
+from collector.grade.programs import Programs
 from collector.receive.limits import Limits
 from graders.checkset import CheckSet
-from graders.errors import CheckError
+from graders.errors import CheckBroke, CheckError
 from graders.trial import TrialPolicy
 from semconv.dialect import DialectError
 from semconv.words import Words
@@ -41,13 +42,45 @@ def words_of(config: Config) -> Words:
     )
 
 
-def checks_of(config: Config) -> CheckSet:
-    """The checks in force, regression cases included. Raises UsageError with the line of the check at fault."""
+def checks_of(config: Config, programs: Programs | None = None) -> CheckSet:
+    """The checks in force, regression cases included. Raises UsageError with the line of the check at fault.
+
+    `programs` tells what Python checks say of themselves; without it one is started for that and ended.
+    """
     cases = [case for _, case in cases_of(config.cases)]
     try:
-        return CheckSet.compile(config.checks, config.tags, config.actions, trial_policy_of(config), cases)
+        checks = _with_functions(config, programs)
+        return CheckSet.compile(checks, config.tags, config.actions, trial_policy_of(config), cases)
     except CheckError as error:
         raise UsageError(f"{_where(config, error)}{error}", hint="docs/checks.md has every kind and key") from None
+
+
+def programs_of(config: Config) -> Programs:
+    """What runs the user's own checks: in the folder of the configuration file, else where passhat was started."""
+    return Programs(config.source.file.parent if config.source.file else Path.cwd())
+
+
+def _with_functions(config: Config, programs: Programs | None) -> list[dict[str, Any]] | None:
+    """The checks as written, Python ones with the keys of their `@check` below the written ones, and their source."""
+    if not any(_is_python(check) for check in config.checks or ()):
+        return config.checks
+    asked = programs or programs_of(config)
+    try:
+        return [{**_keys_of(check, asked), **check} if _is_python(check) else check for check in config.checks or ()]
+    finally:
+        if programs is None:
+            asked.close()
+
+
+def _is_python(check: dict[str, Any]) -> bool:
+    return check.get("kind") == "python" and isinstance(check.get("function"), str)
+
+
+def _keys_of(check: dict[str, Any], programs: Programs) -> dict[str, Any]:
+    try:
+        return programs.describe(check["function"])
+    except CheckBroke as error:
+        raise CheckError(str(error), check_id=str(check.get("id") or ""), key="function") from None
 
 
 def definitions_of(config: Config) -> str:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from collector.assemble import Assembly, Policy, assemble
 from collector.grade.due import SECOND_NS
 from collector.store.records import Grading, Unit
+from graders.checks.external import Runner
 from graders.checkset import CheckSet
 from graders.outcomes import outcome_in_force
 from graders.trial import Basis, judge
@@ -56,8 +57,9 @@ class Snapshot(Struct, frozen=True):
 class Grader:
     """The checks and the policies in force, applied."""
 
-    def __init__(self, checks: CheckSet, assembly: Policy, epoch: int) -> None:
+    def __init__(self, checks: CheckSet, assembly: Policy, epoch: int, runner: Runner | None = None) -> None:
         self.checks = checks
+        self._runner = runner
         self.epoch = epoch
         self._assembly = assembly
 
@@ -69,7 +71,7 @@ class Grader:
             unit=unit,
             closed_by=closed_by,
             assembly=assembly,
-            verdicts=[self.checks.grade(run) for run in assembly.runs],
+            verdicts=[self.checks.grade(run, runner=self._runner) for run in assembly.runs],
             outcomes=[list(run.outcomes) for run in assembly.runs],
         )
 
