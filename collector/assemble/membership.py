@@ -30,6 +30,11 @@ class Division:
         for node, key in self._keys.items():
             if key is not None and node.facts.response_id:
                 self._responses.setdefault(node.facts.response_id, set()).add(key)
+        self._joined: dict[str, set[Key]] = {}
+        for node, key in self._keys.items():
+            if key in self._active:
+                for join_key in node.facts.join_keys:
+                    self._joined.setdefault(join_key, set()).add(key)
         self._cuts: dict[str, Key] = {}
         for log in logs:
             self._place(log)
@@ -71,17 +76,20 @@ class Division:
         return self._key_without_spans(log)
 
     def _key_without_spans(self, log: SpanFacts) -> Key | None:
+        """The only run it shares a key with; where there are several, none: a run of its own would be a trial more."""
         facts = log.facts
+        evaluated = facts.evaluations[0].response_id if facts.evaluations else ""
+        shared = [self._responses[evaluated]] if evaluated in self._responses else []
+        shared += [self._joined[join_key] for join_key in facts.join_keys if join_key in self._joined]
+        if shared:
+            return next((next(iter(runs)) for runs in shared if len(runs) == 1), None)
         prefix = f"{self._group_by}="
         grouped = [key for key in facts.join_keys if self._group_by and key.startswith(prefix)]
         if grouped:
             return Key("group", grouped[0][len(prefix) :])
         if facts.attempt:
             return self._cut(facts, log.start_ns)
-        if facts.evaluations:
-            answered = self._responses.get(facts.evaluations[0].response_id, set())
-            return next(iter(answered)) if len(answered) == 1 else None
-        if not log.trace_id:
+        if evaluated or not log.trace_id:
             return None
         known = self._of_trace.get(log.trace_id)
         return next(iter(known)) if known else Key("trace", log.trace_id)

@@ -11,7 +11,6 @@ from collector.assemble.conversation import Conversation
 from collector.assemble.cost import cost_of
 from collector.assemble.exchanges import Exchange
 from collector.assemble.root import Root
-from semconv.facts import Facts
 from semconv.trace_line import Status, TraceLine
 
 _ENDS = {**dict.fromkeys(("ok", "completed", "succeeded"), "success"), **dict.fromkeys(("failed", "failure"), "error")}
@@ -134,7 +133,15 @@ def _first_text(values: Iterable[str]) -> str:
     return next((value for value in values if value), "")
 
 
-def result_line(run_id: str, ending: Ending, totals: Totals, after: Sequence[TraceLine], speaker: Facts) -> TraceLine:
+class Signature(Struct, frozen=True):
+    """Whose line it is."""
+
+    run_id: str
+    agent: str
+    dialect: str
+
+
+def result_line(ending: Ending, totals: Totals, after: Sequence[TraceLine], signature: Signature) -> TraceLine:
     """The last line of a run that ended."""
     end = max((line.end_ns for line in after), default=0)
     return TraceLine(
@@ -144,13 +151,13 @@ def result_line(run_id: str, ending: Ending, totals: Totals, after: Sequence[Tra
         subtype=ending.subtype,
         cost_usd=totals.cost_usd,
         num_turns=ending.num_turns,
-        run_id=run_id,
-        agent=speaker.agent,
+        run_id=signature.run_id,
+        agent=signature.agent,
         status=ending.status,
         error=ending.error,
         start_ns=end,
         end_ns=end,
         model=totals.model,
-        dialect=speaker.dialect,
+        dialect=signature.dialect,
         flags=("cost_derived",) if totals.is_derived else (),
     )

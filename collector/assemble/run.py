@@ -13,7 +13,7 @@ from collector.assemble.executions import executions_of
 from collector.assemble.identity import ACTIVITY, Members
 from collector.assemble.lines import lines_of
 from collector.assemble.outcomes import outcomes_of
-from collector.assemble.result import Ending, Totals, ending_of, result_line, totals_of
+from collector.assemble.result import Ending, Signature, Totals, ending_of, result_line, totals_of
 from collector.assemble.root import Root
 from collector.assemble.scopes import Scopes
 from collector.assemble.tree import IMPLAUSIBLE_TIME, YEAR_2000_NS
@@ -62,9 +62,9 @@ def run_of(members: Members, circumstances: Circumstances) -> Run:
     ending = ending_of(root, exchanges, lines, totals)
     closed_by = _closed_by(members, root, calls, circumstances.closed_by)
     if root.has_arrived or closed_by == "end":
-        speaker = root.node.facts if root.node is not None else Facts(agent=scopes.root.name)
-        lines.append(result_line(members.run_id, ending, totals, lines, speaker))
-    return _assembled(members, root, _Parts(scopes.root.name, lines, totals, ending, closed_by), circumstances)
+        dialect = root.node.facts.dialect if root.node is not None else ""
+        lines.append(result_line(ending, totals, lines, Signature(members.run_id, scopes.agent, dialect)))
+    return _assembled(members, root, _Parts(scopes.agent, lines, totals, ending, closed_by), circumstances)
 
 
 class _Parts(Struct, frozen=True):

@@ -55,6 +55,12 @@ class Scopes:
             if scope.depth == 0:
                 self._named.setdefault(scope.name, scope)
 
+    @property
+    def agent(self) -> str:
+        """The run's own agent: the only one of its depth that did anything, else the outermost."""
+        names = {scope.name for scope in self._all if scope.depth == 0 and scope.active and scope.name}
+        return names.pop() if len(names) == 1 else self.root.name
+
     def of_log(self, facts: Facts) -> Scope:
         """The scope of a record without a span: the run's own agent, or the other one it names."""
         name = facts.agent or self.root.name

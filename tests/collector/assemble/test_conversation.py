@@ -277,6 +277,14 @@ class TestAgents:
         run = run_of(spans)
         assert [(line.agent, line.depth) for line in run.lines if line.tool] == [("worker", 0)]
 
+    def test_the_runs_agent_is_the_one_that_worked(self) -> None:
+        """Some wrap each run in an agent span named after the trace."""
+        wrapped = [agent(1, None, 0, 99, name="support workflow"), agent(2, 1, 1, 98, name="Support agent")]
+        run = run_of([*wrapped, tool(3, 2, 2, 3)])
+        assert (run.agent, run.task_id, run.lines[-1].agent) == ("Support agent", "demo/Support agent", "Support agent")
+        both = [*wrapped, tool(3, 2, 2, 3), agent(4, 1, 50, 60, name="Billing agent"), tool(5, 4, 51, 52)]
+        assert run_of(both).agent == "support workflow"
+
     def test_an_agent_inside_a_working_agent_is_deeper(self) -> None:
         spans = [
             agent(1, None, 0, 99, name="lead"),

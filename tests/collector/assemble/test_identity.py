@@ -6,6 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from collector.assemble import Policy
 from semconv.facts import Evaluation, Facts, SpanFacts
@@ -281,6 +282,18 @@ class TestLogs:
             ]
         )
         assert [run.tool_calls for run in runs] == [0, 1]
+
+    def test_a_record_without_a_trace_goes_to_the_only_run_that_shares_its_key(self) -> None:
+        keys = {"join_keys": ("gen_ai.conversation.id=c-1",)}
+        record = log(5, Facts(operation="tool", tool="x", call_id="c", **keys))
+        first = agent(1, None, 0, 9, own=own(task_id="t"), **keys)
+        policy = Policy(group_by="gen_ai.conversation.id")
+        run = run_of([first, record], policy=policy)
+        assert (run.run_id, run.tool_calls) == (TRACE, 1)
+        second = span(2, None, 20, 29, replace(first.facts), trace_id=OTHER)
+        assembly = assembly_of([first, second, record], policy=policy)
+        assert [run.tool_calls for run in assembly.runs] == [0, 0]
+        assert assembly.unassigned == (record,)
 
     def test_a_record_of_a_trace_with_several_runs_is_not_guessed(self) -> None:
         assembly = assembly_of(
