@@ -72,24 +72,27 @@ class Division:
         if len(of_trace) == 1:
             return of_trace[0]
         if of_trace:
-            return None
+            return _only(self._responses_of(log))
         return self._key_without_spans(log)
+
+    def _responses_of(self, log: SpanFacts) -> set[Key]:
+        """The runs with the response that an evaluation is of."""
+        evaluations = log.facts.evaluations
+        return self._responses.get(evaluations[0].response_id, set()) if evaluations else set()
 
     def _key_without_spans(self, log: SpanFacts) -> Key | None:
         """The only run it shares a key with; where there are several, none: a run of its own would be a trial more."""
         facts = log.facts
-        evaluated = facts.evaluations[0].response_id if facts.evaluations else ""
-        shared = [self._responses[evaluated]] if evaluated in self._responses else []
-        shared += [self._joined[join_key] for join_key in facts.join_keys if join_key in self._joined]
-        if shared:
-            return next((next(iter(runs)) for runs in shared if len(runs) == 1), None)
+        shared = [self._responses_of(log), *(self._joined.get(join_key, set()) for join_key in facts.join_keys)]
+        if any(shared):
+            return next((key for key in map(_only, shared) if key is not None), None)
         prefix = f"{self._group_by}="
         grouped = [key for key in facts.join_keys if self._group_by and key.startswith(prefix)]
         if grouped:
             return Key("group", grouped[0][len(prefix) :])
         if facts.attempt:
             return self._cut(facts, log.start_ns)
-        if evaluated or not log.trace_id:
+        if not log.trace_id:
             return None
         known = self._of_trace.get(log.trace_id)
         return next(iter(known)) if known else Key("trace", log.trace_id)
@@ -106,6 +109,10 @@ class Division:
     def _has_started(self, key: Key) -> bool:
         members = self._runs.get(key)
         return members is not None and any(log.facts.boundary == "start" for log, _ in members.logs)
+
+
+def _only(keys: set[Key]) -> Key | None:
+    return next(iter(keys)) if len(keys) == 1 else None
 
 
 def _run_id(facts: Facts) -> str:

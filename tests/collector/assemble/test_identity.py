@@ -307,6 +307,15 @@ class TestLogs:
         assert [run.tool_calls for run in assembly.runs] == [0, 0]
         assert [one.signal for one in assembly.unassigned] == ["log"]
 
+    def test_an_evaluation_of_a_trace_with_several_runs_finds_its_response(self) -> None:
+        evaluation = Evaluation("outcome", label="pass", response_id="resp-2")
+        units = [span(1, None, 0, 99)]
+        for number in (10, 20):
+            units.append(agent(number, 1, number, number + 9, own=own(trial_id=str(number))))
+            units.append(chat(number + 1, number, number + 1, number + 2, response_id=f"resp-{number // 10}"))
+        runs = runs_of([*units, log(50, Facts(evaluations=(evaluation,)), trace_id=TRACE)])
+        assert [[outcome.result for outcome in run.outcomes] for run in runs] == [[], ["pass"]]
+
     def test_an_evaluation_without_a_trace_finds_its_response(self) -> None:
         evaluation = Evaluation("outcome", label="fail", response_id="resp-1")
         run = run_of([chat(1, None, 0, 9, response_id="resp-1"), log(20, Facts(evaluations=(evaluation,)))])
