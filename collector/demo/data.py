@@ -49,6 +49,7 @@ class Trial(Struct, frozen=True):
     expected: str = ""
     outcome: str = ""
     said_by: SaidBy = ""
+    run_end: bool = False  # say on the root that nothing more will come
 
 
 def _edit(path: str) -> Call:
@@ -122,6 +123,13 @@ def matrix() -> list[Trial]:
             )  # fmt: skip
     return trials
 
+
+# The lesson's own words for its three checks.
+GOOD_NAMES = {
+    "tests-after-last-edit": "tests ran after the last edit",
+    "no-test-edits": "no test file edited",
+    "no-repeats": "no call repeated more than 2 times",
+}
 
 # The lab's own two graders, as checks: its order of tools, its rule for each single call, its answer.
 LAB_CHECKS: list[dict[str, object]] = [

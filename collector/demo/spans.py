@@ -78,15 +78,16 @@ class Recorder:
         return self._now_ns
 
 
-def _identity(trial: Trial) -> dict[str, str]:
+def _identity(trial: Trial) -> dict[str, str | bool]:
     said = trial.outcome if trial.said_by == "attribute" else ""
-    pairs = {
+    pairs: dict[str, str | bool] = {
         "passhat.task.id": trial.task_id,
         "passhat.task.class": trial.task_class,
         "passhat.task.expected": trial.expected,
         "passhat.trial.id": trial.trial_id,
         "passhat.run.id": trial.run_id,
         "passhat.outcome": said,
+        "passhat.run.end": trial.run_end,
     }
     return {key: value for key, value in pairs.items() if value}
 

@@ -10,4 +10,5 @@ WHERE project = {project:String}
   AND run_id = {run_id:String}
   AND version = {version:UInt64}
   AND n <= {line_count:UInt32}
+  AND role != ''
 ORDER BY n

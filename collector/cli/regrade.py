@@ -1,0 +1,103 @@
+"""`passhat regrade`: grade stored runs again by the checks in force; `passhat checks test`: what others would say."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from collector.cli.options import Filters, Source, Times, given
+from collector.cli.out import cell, result, result_json, say, table
+
+if TYPE_CHECKING:
+    from collector.cli.client import Api
+
+POLL_S = 0.5
+
+
+def regrade(
+    source: Source,
+    times: Times,
+    filters: Filters,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", metavar="TASK", help="Only this task (repeatable).", show_default=False),
+    ] = None,
+    check: Annotated[
+        str, typer.Option("--check", metavar="ID", help="Only runs this check has not judged.", show_default=False)
+    ] = "",
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until all are graded.")] = True,
+) -> int:
+    """Grade runs again that earlier checks graded. The old verdicts stay as history."""
+    from collector.cli.client import api
+
+    asked = {**times.params(), **filters.params(), **given({"task": task, "check": check})}
+    with api(source) as ask:
+        begun = ask.call("POST", "/api/v1/regrade", params=asked)
+        left = _follow(ask, asked, begun["runs"]) if wait and begun["runs"] and source.data is None else begun["runs"]
+    done = begun["runs"] - left
+    if source.json:
+        result_json({"runs": begun["runs"], "graded": done, "left": left, "checks": begun["checks"]})
+    else:
+        result(f"{done} of {begun['runs']} runs graded by the checks in force")
+        if left and wait and source.data is None:
+            say(f"{left} stay as they are: their spans are no longer all there")
+    return 0
+
+
+def _follow(ask: Api, asked: dict[str, Any], total: int) -> int:
+    """Show progress on stderr until nothing of it waits; how many are left."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    left = total
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("regrade", total=total)
+        while left:
+            status = ask.get("/api/v1/status")
+            left = ask.get("/api/v1/regrade", asked)["runs"]
+            bar.update(task, completed=total - left)
+            if status["lag"]["units_waiting"] == 0 and left == ask.get("/api/v1/regrade", asked)["runs"]:
+                break
+            time.sleep(POLL_S)
+    return left
+
+
+def test_checks(
+    source: Source,
+    times: Times,
+    filters: Filters,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML with `checks` (and `tags`, `actions`).")],
+    limit: Annotated[int, typer.Option("--limit", help="At most so many groups of runs, the newest.")] = 2000,
+) -> int:
+    """Say what the checks of FILE would have said of stored runs. Exit 1 when a trial's result would change."""
+    from collector.cli.client import api
+    from collector.rules import read_yaml
+
+    read = read_yaml(file)
+    body = {"limit": limit, **{key: read[key] for key in ("checks", "tags", "actions") if key in read}}
+    with api(source) as ask:
+        said = ask.call("POST", "/api/v1/checks/test", json=body, params={**times.params(), **filters.params()})
+    if source.json:
+        result_json(said)
+    else:
+        _print(said)
+    return 1 if said["changes"] else 0
+
+
+def _print(said: dict[str, Any]) -> None:
+    statuses = ("pass", "fail", "unknown", "error", "not_applicable")
+    rows = [[check["check_id"], *(check["counts"].get(status, 0) for status in statuses)] for check in said["checks"]]
+    result(f"{said['runs']} runs")
+    result(table(["check", *statuses], rows))
+    for check in said["checks"]:
+        for example in check["examples"]:
+            lines = ", ".join(map(str, example["lines"]))
+            where = f"{cell(example['run_id'])} [{lines}]"
+            result(f"{cell(check['check_id'])}: {example['status']} {where} {cell(example['reason'])}")
+    for change, count in sorted(said["changes"].items()):
+        result(f"{count} trials {change}")
+    for one in said["changed"]:
+        result(f"  {cell(one['run_id'])} ({cell(one['task_id'])}): {one['before']} → {one['after']}")

@@ -1,0 +1,136 @@
+"""`passhat report`: pass@k and pass^k of each task, with the trials they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from collector.cli.options import Filters, Source, Texts, Times, given
+from collector.cli.out import rate, result, result_json, say, strip, table
+
+Row = dict[str, Any]
+RECENT = 40  # squares in a strip: the latest trials
+LEFT_OUT = ("errors", "invalid", "unknown", "incomplete")
+
+
+def report(
+    source: Source,
+    times: Times,
+    filters: Filters,
+    tasks: Annotated[Texts, typer.Argument(metavar="TASK", help="Only these tasks.", show_default=False)] = None,
+    k: Annotated[str, typer.Option("--k", metavar="LIST", help="How many tries.")] = "1,3,5",
+    errors: Annotated[
+        str | None,
+        typer.Option("--errors", metavar="exclude|fail", help="What errored trials count as.", show_default=False),
+    ] = None,
+    incomplete: Annotated[
+        str | None,
+        typer.Option(
+            "--incomplete", metavar="exclude|fail", help="What trials without an end count as.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Print pass@k and pass^k per task over a window (default: 7d).
+
+    pass@k: at least one of k tries passes. pass^k: all k pass. `-`: fewer than k trials. Trials are shown oldest
+    first: P pass, . fail, E error, X invalid, ? unknown, - incomplete, ~ open (squares on a terminal). Where no outcome
+    was reported a rate says how many runs were clean by their path, so it is called clean^k.
+    """
+    from collector.cli.client import api
+
+    asked = {**times.params(), **filters.params()}
+    asked |= given({"task": tasks, "k": k, "errors": errors, "incomplete": incomplete, "recent": RECENT})
+    with api(source) as ask:
+        answer = ask.get("/api/v1/reliability", asked)
+    if source.json:
+        result_json(answer)
+        return
+    if not answer["tasks"]:
+        say("no trials in this window")
+        return
+    result("\n\n".join(sections(answer)))
+
+
+def sections(answer: Row) -> Iterable[str]:
+    """A table for each kind of number: bases and estimands are never mixed in one."""
+    ks = list(answer["tasks"][0]["pass_hat_k"])
+    named = [row for row in answer["tasks"] if row["task_source"] != "fallback"]
+    for basis, rows in by_basis(named):
+        yield task_table(rows, ks, basis) + suite_line(answer["suite"], ks, basis)
+    streams = [row for row in answer["tasks"] if row["task_source"] == "fallback"]
+    for basis, rows in by_basis(streams):
+        yield stream_table(rows, ks, basis)
+
+
+def by_basis(rows: Sequence[Row]) -> Iterable[tuple[str, list[Row]]]:
+    """The rows of each basis that has any."""
+    for basis in ("outcome", "trajectory"):
+        of_it = [row for row in rows if row["basis"] == basis]
+        if of_it:
+            yield basis, of_it
+
+
+def task_table(rows: Sequence[Row], ks: Sequence[str], basis: str) -> str:
+    """One row per task version and checks version."""
+    rates = [f"{name}{k}" for k in ks for name in ("pass@", hat(basis))]
+    columns = ("task", *version_columns(rows), "trials", "n", "c", *rates, *left_out_columns(rows), "flag")
+    made = [
+        (
+            row["task_id"],
+            *(row[column] for column in version_columns(rows)),
+            strip(row["recent"]),
+            row["n"],
+            row["c"],
+            *(rate(row[name][k]) for k in ks for name in ("pass_at_k", "pass_hat_k")),
+            *(row[column] for column in left_out_columns(rows)),
+            row["flag"],
+        )
+        for row in rows
+    ]
+    title = "" if basis == "outcome" else "no outcome reported: how many runs were clean by their path\n"
+    return title + table(columns, made, right=("n", "c", *rates, *LEFT_OUT)).rstrip()
+
+
+def stream_table(rows: Sequence[Row], ks: Sequence[str], basis: str) -> str:
+    """Runs of tasks nobody named: different requests, so "any of k" would mean nothing."""
+    lines = ["streams (no task was named): the chance that k different requests all go well"]
+    rates = [f"{hat(basis)}{k}" for k in ks]
+    made = [
+        (row["task_id"], strip(row["recent"]), row["n"], row["c"], *(rate(row["pass_hat_k"][k]) for k in ks))
+        for row in rows
+    ]
+    lines.append(table(("stream", "runs", "n", "c", *rates), made, right=("n", "c", *rates)).rstrip())
+    return "\n".join(lines)
+
+
+def suite_line(suites: Row, ks: Sequence[str], basis: str) -> str:
+    """The mean over tasks, with how many of them had enough trials."""
+    if suites["basis"] != basis or not suites["tasks"]:
+        return ""
+    rows = [
+        (
+            k,
+            rate(suites["pass_at_k"][k]),
+            rate(suites["pass_hat_k"][k]),
+            f"{suites['tasks_used_k'][k]}/{suites['tasks']}",
+        )
+        for k in ks
+    ]
+    columns = ("k", "pass@k", f"{hat(basis)}k", "tasks")
+    selected = "\nselected: fewer than 80 % of the tasks have that many trials" if suites["flag"] else ""
+    return "\n\n" + table(columns, rows, right=columns).rstrip() + selected
+
+
+def hat(basis: str) -> str:
+    return "pass^" if basis == "outcome" else "clean^"
+
+
+def version_columns(rows: Sequence[Row]) -> list[str]:
+    """Versions are shown where they tell rows apart."""
+    return [name for name in ("task_version", "checks_version") if len({row[name] for row in rows}) > 1]
+
+
+def left_out_columns(rows: Sequence[Row]) -> list[str]:
+    return [name for name in LEFT_OUT if any(row[name] for row in rows)]

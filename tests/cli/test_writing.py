@@ -1,0 +1,155 @@
+"""Commands that write: outcomes, cases, files in, and the same through a running server."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.commands import ROOT, here
+from tests.support.serving import Serving, until
+
+CAPTURE = ROOT / "tests" / "captures" / "otel_genai_langchain" / "002_traces.pb"
+CASE = ROOT / "tests" / "cases" / "I17_three_trials_in_one_trace.json"
+
+
+def body_of(case: Path, folder: Path) -> Path:
+    """The first request of a ready input, as a file of its own."""
+    file = folder / f"{case.stem}.json"
+    file.write_text(json.dumps(json.loads(case.read_text())["requests"][0]["body"]))
+    return file
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory that `ingest` filled from a file."""
+    folder = tmp_path_factory.mktemp("ingested")
+    done = here("ingest", str(body_of(CASE, folder)), "--data", str(folder / "data"), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"requests": 1, "refused": 0, "failed": 0, "unreadable": 0, "problems": []}
+    return folder / "data"
+
+
+def test_files_are_graded_when_ingest_ends(ingested: Path) -> None:
+    done = here("runs", "--json", "--data", str(ingested))
+    runs = json.loads(done.stdout)["runs"]
+    assert len(runs) == 3
+    assert {run["result"] for run in runs} <= {"pass", "fail", "unknown"}
+    report = json.loads(here("report", "--json", "--data", str(ingested), "--since", "2026-10-01T00:00:00Z").stdout)
+    assert report["tasks"][0]["n"] == 3
+
+
+def test_the_same_file_again_changes_nothing(ingested: Path, tmp_path: Path) -> None:
+    before = json.loads(here("runs", "--json", "--data", str(ingested)).stdout)["runs"]
+    assert here("ingest", str(body_of(CASE, tmp_path)), "--data", str(ingested)).returncode == 0
+    assert json.loads(here("runs", "--json", "--data", str(ingested)).stdout)["runs"] == before
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text('{"resourceSpans": [')
+    (tmp_path / "text.txt").write_text("not OTLP\x1b[2J")
+    files = [str(tmp_path / "broken.json"), str(tmp_path / "text.txt")]
+    alone = here("ingest", *files, "--data", str(tmp_path / "data"))
+    assert alone.returncode == 2
+    assert "broken.json" in alone.stderr
+    assert "text.txt" in alone.stderr
+    assert "\x1b" not in alone.stderr
+    mixed = here("ingest", *files, str(CAPTURE), "--data", str(tmp_path / "data"))
+    assert mixed.returncode == 0
+    assert "1 requests sent, 2 unreadable" in mixed.stdout
+
+
+def test_an_outcome_is_kept_before_its_run(ingested: Path) -> None:
+    done = here("outcome", "not yet", "fail", "--reason", "a\nb", "--data", str(ingested))
+    assert done.returncode == 0
+    assert "not known yet" in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def test_mine_writes_a_case_once(data: Path, tmp_path: Path) -> None:
+    done = here("mine", "told", "--data", str(data))
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "cases" / "invoice-told.yaml"
+    assert done.stdout == f"{file}\n"
+    case = yaml.safe_load(file.read_text())
+    assert list(case) == ["id", "task", "input", "from_run", "from_result", "require_path", "forbid_tool",
+                          "expect_answer", "comment", "gate"]  # fmt: skip
+    assert (case["input"], case["from_run"], case["expect_answer"]) == ("Fix the rounding bug.", "told", "42")
+    assert here("checks", "validate").returncode == 0  # the case is in force, and compiles
+    again = here("mine", "told", "--data", str(data))
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    named = here("mine", "told", "--id", "other", "--expect", "43", "--json", "--data", str(data))
+    assert json.loads(named.stdout)["expect_answer"] == "43"
+    assert (tmp_path / "cases" / "other.yaml").exists()
+
+
+def test_mine_to_stdout_writes_no_file(data: Path, tmp_path: Path) -> None:
+    done = here("mine", "told", "--out", "-", "--data", str(data))
+    assert yaml.safe_load(done.stdout)["task"] == "invoice"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../../evil", "a/b", "", ".hidden"])
+def test_a_case_is_not_written_elsewhere_by_its_name(data: Path, name: str) -> None:
+    done = here("mine", "told", "--id", name, "--data", str(data))
+    assert done.returncode == 2 or name == ""
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with Serving(tmp_path_factory.mktemp("serving")) as started:
+        yield started
+
+
+def test_through_a_server_from_file_to_rate(serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSHAT_SERVER", f"http://{serving.web}")
+    done = here("ingest", str(body_of(CASE, tmp_path)), "--endpoint", f"http://{serving.http}")
+    assert (done.returncode, done.stdout) == (0, "1 requests sent\n")
+
+    def runs() -> list[dict[str, str]]:
+        listed: list[dict[str, str]] = json.loads(here("runs", "--json").stdout)["runs"]
+        return listed
+
+    found = until(runs, lambda rows: len(rows) == 3 and all(row["result"] != "pending" for row in rows))
+    run_id = found[0]["run_id"]
+    assert here("outcome", run_id, "fail", "--source", "environment", "--reason", "no row").returncode == 0
+    told = until(
+        lambda: json.loads(here("show", run_id, "--json").stdout), lambda told: told["run"]["reason"] == "no row"
+    )
+    assert told["run"]["outcome"] == "fail"
+    report = json.loads(here("report", "--json", "--since", "2026-10-01T00:00:00Z").stdout)
+    assert report["tasks"][0]["basis"] == "outcome"
+
+
+def test_doctor_sends_a_trace_through_the_running_server(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PASSHAT_SERVER", f"http://{serving.web}")
+    done = here("doctor", "--json", "--config", str(serving.config_file))
+    told = {one["what"]: one for one in json.loads(done.stdout)["findings"]}
+    assert told["server"]["ok"]
+    assert told["stages"]["ok"]
+    assert "5 lines" in told["trace"]["found"], told
+
+
+def test_doctor_explains_a_file(tmp_path: Path) -> None:
+    done = here("doctor", str(CAPTURE), "--json")
+    assert done.returncode == 0, done.stderr
+    records = json.loads(done.stdout)["records"]
+    assert {"chat", "tool"} <= {record["operation"] for record in records}
+    assert all(record["dialect"] == "otel_genai" for record in records if record["operation"] == "tool")
+    assert "otel_genai" in here("doctor", str(CAPTURE)).stdout
+    (tmp_path / "junk").write_bytes(b"\x00junk\x1b[2J")
+    broken = here("doctor", str(tmp_path / "junk"))
+    assert broken.returncode == 1
+    assert "\x1b" not in broken.stderr
+
+
+def test_doctor_finds_a_healthy_machine_healthy(tmp_path: Path) -> None:
+    listen = {"grpc": "127.0.0.1:0", "http": "127.0.0.1:0", "web": "127.0.0.1:0"}
+    (tmp_path / "passhat.yaml").write_text(yaml.safe_dump({"listen": listen, "spool": {"min_free_bytes": 0}}))
+    done = here("doctor", "--json", "--data", str(tmp_path / "data"))
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["ok"]) == (0, True), told
+    assert "5 lines" in {one["what"]: one for one in told["findings"]}["trace"]["found"]
+    assert not (tmp_path / "data").exists()  # looking makes nothing
