@@ -6,6 +6,7 @@ expression that needs it cannot be evaluated, so a check says `unknown` and neit
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, Literal
@@ -279,7 +280,12 @@ def as_text(value: JsonValue) -> str:
     """Text as it is, anything else as compact JSON, nothing as ''."""
     if isinstance(value, str):
         return value
-    return "" if value is None else _encode(value).decode()
+    if value is None:
+        return ""
+    try:
+        return _encode(value).decode()
+    except UnicodeEncodeError:  # a lone surrogate, which JSON allows and UTF-8 does not
+        return json.dumps(value, separators=(",", ":"), default=str)
 
 
 def _kind(kind: Kind) -> Callable[[Call], bool | None]:

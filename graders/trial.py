@@ -129,7 +129,7 @@ def is_infrastructure(error_type: str, listed: tuple[str, ...]) -> bool:
     return bool(error_type) and any(_pattern(name).search(_flat(error_type)) for name in listed)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # of configured names
 def _pattern(name: str) -> re.Pattern[str]:
     flat = _flat(name)
     if re.fullmatch(r"\d[\dx]{2}", flat):

@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from typing import Any, get_args
 
 from msgspec import Struct
@@ -35,6 +34,7 @@ from graders.actions.tools import (
 )
 from graders.actions.wrappers import script_file
 from graders.errors import CheckError, did_you_mean
+from graders.memo import remembered
 from semconv.values import JsonValue
 
 _NO_LINE = Line((), (), (), ())
@@ -134,7 +134,7 @@ _NONE = Tool(())
 _PREFIXED = re.compile(r"[-.:/]|__")
 
 
-@lru_cache(maxsize=4_096)
+@remembered
 def _known_name(tool: str) -> str:
     """The name to look up: whole, else what follows a plugin's prefix (`Orders-refund_order`)."""
     name = normal(tool)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from msgspec import Struct
 
 from graders.actions.action import Effect, Kind
@@ -11,10 +9,10 @@ from graders.actions.paths import SOURCE, is_scratch, joined
 from graders.actions.programs import effects_of
 from graders.actions.shell import Exit, Simple, parse
 from graders.actions.wrappers import base, script_file, script_of, unwrap
+from graders.memo import remembered
 
 _DEEPEST = 8  # `bash -c "sudo bash -c …"`
 _ECHOES = frozenset({"cat", "echo", "printf", ":", "true"})
-_LARGEST = 16_384
 
 
 class Line(Struct, frozen=True):
@@ -26,7 +24,7 @@ class Line(Struct, frozen=True):
     argvs: tuple[tuple[str, ...], ...]
 
 
-@lru_cache(maxsize=_LARGEST)
+@remembered
 def line_of(command: str, folder: str = "") -> Line:
     """What a command line does when run in `folder` ('' is unknown)."""
     build = _Build()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from functools import lru_cache
 
+from graders.memo import remembered
 from graders.words import words
 
 _TEST_FOLDERS = words(
@@ -38,7 +38,7 @@ SOURCE = re.compile(
 )
 
 
-@lru_cache(maxsize=16_384)
+@remembered
 def is_test_path(path: str) -> bool:
     """Whether a path is a test file, by its name or a folder it lies in, in the languages people use."""
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
@@ -55,7 +55,7 @@ def is_scratch(path: str) -> bool:
     return path in ("", "-") or bool(_SCRATCH.match(path) or _LOG.search(path))
 
 
-@lru_cache(maxsize=16_384)
+@remembered
 def joined(folder: str, path: str) -> str:
     """The path as seen from `folder` ('' is unknown), without `.` and `..` where they can be resolved."""
     path = path.replace("\\", "/")

@@ -7,14 +7,19 @@ tail's, after `a && b` a 1 proves that b did not succeed and says nothing of a.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from bisect import bisect_left
 
 import tree_sitter_bash
 from msgspec import Struct
 from tree_sitter import Language, Node, Parser
 
 _PARSER = Parser(Language(tree_sitter_bash.language()))
-_LONGEST = 64_000  # characters; what follows is not parsed
+# Characters that are parsed. The grammar's recovery from errors takes time in the square of a line's length, so what
+# is longer is cut, after its heredocs (files that agents write) are taken out.
+_LONGEST = 8_000
+_LONGEST_BODY = 64_000
+_HEREDOC = re.compile(r"(?<!<)<<-?[ \t]{0,9}(['\"]?)([A-Za-z_][\w.-]{0,60})\1")
+_BODY = re.compile(r"^__heredoc_(\d+)__$", re.MULTILINE)
 _DEEPEST = 60  # nested lists, subshells, substitutions
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", ">&"})
@@ -47,19 +52,47 @@ class Simple(Struct, frozen=True):
         return " ".join(self.words)
 
 
-@lru_cache(maxsize=16_384)
 def parse(line: str) -> tuple[Simple, ...]:
     """The simple commands of a command line, in the order they are written. Never raises on broken syntax."""
+    line, bodies = _without_bodies(line.replace("\0", ""))
     source = line[:_LONGEST].encode("utf-8", "replace")
-    walk = _Walk()
+    walk = _Walk(bodies)
     walk.node(_PARSER.parse(source).root_node, _TELLS, 0)
     return tuple(walk.found)
+
+
+def _without_bodies(line: str) -> tuple[str, list[str]]:
+    """A long line with a mark in place of each heredoc's body, and the bodies."""
+    if len(line) <= _LONGEST:
+        return line, []
+    kept: list[str] = []
+    bodies: list[str] = []
+    rows = line.split("\n")
+    places: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        places.setdefault(row.strip(), []).append(number)
+    at = 0
+    while at < len(rows):
+        row = rows[at]
+        kept.append(row)
+        at += 1
+        for found in _HEREDOC.finditer(row[:_LONGEST]):
+            ends = places.get(found[2], [])
+            following = bisect_left(ends, at)
+            if following == len(ends):
+                continue
+            end = ends[following]
+            kept += [f"__heredoc_{len(bodies)}__", rows[end]]
+            bodies.append("\n".join(rows[at:end])[:_LONGEST_BODY])
+            at = end + 1
+    return "\n".join(kept), bodies
 
 
 class _Walk:
     """The state of walking one line: variables set so far, where `cd` went, shell options."""
 
-    def __init__(self) -> None:
+    def __init__(self, bodies: list[str]) -> None:
+        self.bodies = bodies
         self.found: list[Simple] = []
         self.variables: dict[str, str] = {}
         self.functions: dict[str, Node] = {}
@@ -183,7 +216,7 @@ class _Walk:
         for node in nodes:
             if node.type == "heredoc_redirect":
                 bodies = [child for child in node.named_children if child.type == "heredoc_body"]
-                stdin = _text(bodies[0]) if bodies else ""
+                stdin = self.body(_text(bodies[0])) if bodies else ""
                 for child in node.named_children:
                     if child.type == "file_redirect":
                         more_writes, more_reads, _ = self.redirects([child], depth)
@@ -203,6 +236,11 @@ class _Walk:
             elif "<" in operators:
                 reads.append(word)
         return tuple(writes), tuple(reads), stdin
+
+    def body(self, text: str) -> str:
+        """The text of a heredoc, put back where it was taken out."""
+        mark = _BODY.match(text)
+        return self.bodies[int(mark[1])] if mark is not None and int(mark[1]) < len(self.bodies) else text
 
     def command(self, node: Node, exit_: Exit, depth: int) -> None:
         words: list[str] = []

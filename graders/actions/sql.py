@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/|(?m:^\s*#[^\n]*)", re.DOTALL)
-_STRING = re.compile(r"'(?:''|\\.|[^'\\])*'|\"(?:\"\"|[^\"])*\"|`[^`]*`", re.DOTALL)
+# Comments and quoted text in one pass: a quote in a comment opens nothing, dashes in a text start no comment.
+_QUIET = re.compile(
+    r"""--[^\n]* | /\*.*?(?:\*/|\Z) | (?m:^[\ \t]*\#[^\n]*)
+      | '(?:''|\\.|[^'\\])*(?:'|\Z) | "(?:""|[^"])*(?:"|\Z) | `[^`]*(?:`|\Z)""",
+    re.DOTALL | re.VERBOSE,
+)
 _READS = re.compile(
     r"^(?:select|show|describe|desc|explain|values|table|pragma|list|with|use|exists|check)\b", re.IGNORECASE
 )
@@ -26,7 +30,7 @@ _LOOKS = re.compile(r"^\s*\(*\s*[a-z]+\b", re.IGNORECASE)
 
 def sql_kind(text: str) -> Literal["sql_read", "sql_write", ""]:
     """`sql_write` when any statement may change something, '' when the text is no SQL."""
-    plain = _STRING.sub("''", _COMMENT.sub(" ", text))
+    plain = _QUIET.sub(_blank, text)
     statements = [part.strip().lstrip("(") for part in plain.split(";") if part.strip()]
     if not statements or not _LOOKS.match(statements[0]):
         return ""
@@ -51,3 +55,7 @@ def _statement(text: str) -> Literal["sql_read", "sql_write", ""]:
     if re.match(r"explain\s+(?:\(?\s*)?analy[sz]e\b", text, re.IGNORECASE) and _WRITES.search(text):
         return "sql_write"
     return "sql_read"
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "''" if match[0][0] in "'\"`" else " "

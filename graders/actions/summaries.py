@@ -16,7 +16,7 @@ _RED = re.compile(
     | ,\ [1-9]\d*\ errors?\b | \berrors?=[1-9] | \bfailures=[1-9] | \bFailures:\ [1-9] | \bErrors:\ [1-9]
     | ^FAILED\b | ^FAIL\b | ^---\ FAIL | ^FAILURES!$ | \bFailed!\ +-\ Failed: | \bTest\ Run\ Failed\b
     | test\ result:\ FAILED | \[\ \ FAILED\ \ \] | \bBUILD\ FAILURE\b | ^BUILD\ FAILED\b | ^FAILURE:\ Build\ failed
-    | ^\#\ fail\ [1-9] | ^not\ ok\b(?!.*\#\ (?:TODO|SKIP)) | ^Result:\ FAIL | \bFail:\ +[1-9] | ^\s*[1-9]\d*\ fail$
+    | ^\#\ fail\ [1-9] | ^not\ ok\b(?!.*\#\ (?:TODO|SKIP)) | ^Result:\ FAIL | \bFail:\ +[1-9] | ^[\ \t]*[1-9]\d*\ fail$
     | \bSome\ tests\ failed\b | \*\*\ TEST\ FAILED\ \*\* | ^E\ \ \ +\w*Error\b | ^ERROR:\ .*\bnot\ found\b
     | ^error:\ could\ not\ compile | error(?:s)?\ during\ collection | ^ERRORS?$ | ^SyntaxError:\ | ^Segmentation\ fault
     """,
@@ -25,7 +25,7 @@ _RED = re.compile(
 _GREEN = re.compile(
     r"""
       \b[1-9]\d*\ (?:tests?\ )?(?:passed|passing)\b | \bTests:?\s+(?:\d+\ \w+,\ )*[1-9]\d*\ passed
-    | ^Ran\ [1-9]\d*\ tests?\b[^\n]*\n+\s*OK\b | ^ok\s+\S+\s+(?:[\d.]+m?s|\(cached\)) | ^PASS$
+    | ^Ran\ [1-9]\d*\ tests?\b[^\n]*\s+OK\b | ^ok\s+\S+\s+(?:[\d.]+m?s|\(cached\)) | ^PASS$
     | test\ result:\ ok\.\ [1-9] | \bTests\ run:\ [1-9]\d*,\ Failures:\ 0,\ Errors:\ 0
     | \b[1-9]\d*\ (?:examples?|runs|tests?|scenarios?|specs?),.*?\b0\ fail | ^OK\ \([1-9]\d*\ tests?
     | Passed!\ +-\ Failed:\ +0,\ Passed:\ +[1-9] | \bTest\ Run\ Successful\b
@@ -33,9 +33,9 @@ _GREEN = re.compile(
     | \[\ \ PASSED\ \ \]\ [1-9] | ^\#\ pass\ [1-9] | ^All\ tests\ successful\.\s | ^Result:\ PASS | \bOk:\ +[1-9]
     | Executed\ [1-9]\d*\ tests?,\ with\ 0\ failures | \bAll\ tests\ passed!? | \*\*\ TEST\ SUCCEEDED\ \*\*
     | \bAll\ specs\ passed!
-    | ^\s*[1-9]\d*\ pass$ | congratulations\ :\) | ^BUILD\ SUCCESSFUL\b | \bBUILD\ SUCCESS\b
+    | ^[\ \t]*[1-9]\d*\ pass$ | congratulations\ :\) | ^BUILD\ SUCCESSFUL\b | \bBUILD\ SUCCESS\b
     | \bAll\ [1-9]\d*\ tests\ passed
-    | ^(?:OK|Passed)\s*$
+    | ^(?:OK|Passed)[\ \t]*$
     """,
     re.VERBOSE | re.MULTILINE,
 )

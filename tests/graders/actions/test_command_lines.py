@@ -31,3 +31,19 @@ def test_a_command_line_does(command: str, actions: str) -> None:
 def test_there_are_enough_rows() -> None:
     assert len(ROWS) >= 165
     assert len({row[0] for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize("lines", [10, 10_000])
+def test_long_heredocs_are_read_and_what_follows_them_too(lines: int) -> None:
+    text = "x = 1\n" * lines
+    command = f"cat > src/a.py <<'EOF'\n{text}EOF\ncat <<END >> tests/test_a.py\n{text}END\npytest -q"
+    assert written(command) == "edit(src/a.py) edit(tests/test_a.py) test_run"
+
+
+def test_a_long_patch_in_a_heredoc_names_its_files() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n" + "+x\n" * 5_000 + "*** End Patch\n"
+    assert written(f"apply_patch <<'EOF'\n{patch}EOF\n") == "edit(src/a.py)"
+
+
+def test_a_line_without_its_heredocs_end_is_still_read() -> None:
+    assert written("pytest -q; cat > a.py <<'EOF'\n" + "x\n" * 9_000).startswith("test_run")

@@ -121,6 +121,12 @@ ROWS: list[tuple[str, Any, str]] = [
     ("execute_sql", {"query": "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x"}, "sql_write"),
     ("read_query", {"query": "select 1; drop table t"}, "sql_write"),
     ("read_query", {"query": "select 'drop table t' -- delete from t"}, "sql_read"),
+    ("read_query", {"query": "select 'a -- b' from t; delete from t"}, "sql_write"),
+    ("read_query", {"query": "select 1 /* '; */; drop table t"}, "sql_write"),
+    ("read_query", {"query": "/* drop table t */ select 1"}, "sql_read"),
+    ("read_query", {"query": 'select "a;b" from t'}, "sql_read"),
+    ("read_query", {"query": "explain analyze update t set a = 1"}, "sql_write"),
+    ("read_query", {"query": "select * into x from t"}, "sql_write"),
     ("list_tables", {}, "sql_read"),
     # Not what the name may suggest
     ("search", {"query": "paris temp"}, ""),
