@@ -40,6 +40,7 @@ def compiled(settings: Settings) -> CheckSet:
 
 
 def row_of(check: Check) -> dict[str, Any]:
+    """A check as `--json` tells it."""
     return {
         "id": check.id,
         "kind": check.kind,

@@ -67,6 +67,7 @@ def alone(source: Source, config: Config) -> Findings:
 
 
 def versions() -> str:
+    """Python and what passhat stands on."""
     found = [f"Python {platform.python_version()}"]
     for name in PACKAGES:
         try:

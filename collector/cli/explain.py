@@ -65,6 +65,7 @@ def explanations(request: FileRequest, words: Words) -> Iterator[Explanation]:
 
 
 def as_json(one: Explanation) -> dict[str, Any]:
+    """An explanation as `--json` tells it."""
     facts = one.facts
     return {
         "name": one.name,

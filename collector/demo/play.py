@@ -48,6 +48,7 @@ def run_demo(store_url: str | None, say: Callable[[str], None]) -> Played:
 
 
 def play(running: Running, say: Callable[[str], None]) -> Played:
+    """The demo on a collector that runs."""
     now = datetime.now(UTC)
     trials = [*lesson(), *lab(), *matrix()]
     project = f"demo-{secrets.token_hex(4)}"

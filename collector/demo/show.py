@@ -16,6 +16,7 @@ def text_of(shown: Row) -> str:
 
 
 def lesson_lines(runs: Row) -> Iterator[str]:
+    """The lesson's two runs, in its words."""
     for name, run in runs.items():
         yield f"run {name}: result={run['subtype']} final message={run['final_text']!r}"
         yield f"  edits at {run['edits']}, test runs at {run['test_runs']}"
@@ -25,6 +26,7 @@ def lesson_lines(runs: Row) -> Iterator[str]:
 
 
 def lab_lines(lab: Row) -> Iterator[str]:
+    """The lab's five steps."""
     transcripts = {name: row for name, row in lab.items() if len(name) == 1}
     yield "STEP 1: grade every transcript on its axes"
     yield "  run  trajectory  calls  outcome  answer"
@@ -53,6 +55,7 @@ def lab_lines(lab: Row) -> Iterator[str]:
 
 
 def lab_rates(rates: Row) -> Iterator[str]:
+    """The lab's fourth step: optimism and reliability."""
     k = rates["k"]
     yield f"STEP 4: reliability over {rates['n']} attempts"
     yield f"  fully correct runs : {rates['c']} of {rates['n']}"
@@ -61,6 +64,7 @@ def lab_rates(rates: Row) -> Iterator[str]:
 
 
 def matrix_lines(matrix: Row) -> Iterator[str]:
+    """The lesson's matrix and its table."""
     for task, row in matrix["tasks"].items():
         yield f"{task:<16} {row['results']}  {row['c']}/{row['n']}"
     yield ""
