@@ -124,6 +124,6 @@ class Collector:
             "listening": to_builtins(self.addresses),
             "uptime_s": round(time.time() - self.started_at, 1),
             "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(max(0.0, oldest_s), 3)},
-            "lag": {"units_waiting": self.loop.waiting},
+            "lag": {"units_waiting": self.loop.waiting, "as_of_ns": self.loop.as_of_ns},
             "clients": [to_builtins(client) for client in self.receiver.clients.seen()],
         }

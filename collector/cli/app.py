@@ -15,7 +15,7 @@ from collector.cli.mine import mine
 from collector.cli.options import command
 from collector.cli.outcome import outcome
 from collector.cli.query import query
-from collector.cli.regrade import regrade, test_checks
+from collector.cli.regrade import regrade, try_checks
 from collector.cli.report import report
 from collector.cli.runs import runs, show
 from collector.cli.serve import serve
@@ -58,5 +58,5 @@ checks = typer.Typer(
 )
 checks.command("list")(command(list_checks))
 checks.command("validate")(command(validate))
-checks.command("test")(command(test_checks))
+checks.command("test")(command(try_checks))
 app.add_typer(checks, name="checks")

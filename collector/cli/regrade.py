@@ -36,7 +36,7 @@ def regrade(
     asked = {**times.params(), **filters.params(), **given({"task": task, "check": check})}
     with api(source) as ask:
         begun = ask.call("POST", "/api/v1/regrade", params=asked)
-        left = _follow(ask, asked, begun["runs"]) if wait and begun["runs"] and source.data is None else begun["runs"]
+        left = _follow(ask, asked, begun) if wait and begun["runs"] and source.data is None else begun["runs"]
     done = begun["runs"] - left
     if source.json:
         result_json({"runs": begun["runs"], "graded": done, "left": left, "checks": begun["checks"]})
@@ -47,25 +47,26 @@ def regrade(
     return 0
 
 
-def _follow(ask: Api, asked: dict[str, Any], total: int) -> int:
+def _follow(ask: Api, asked: dict[str, Any], begun: dict[str, Any]) -> int:
     """Show progress on stderr until nothing of it waits; how many are left."""
     from rich.console import Console
     from rich.progress import Progress
 
+    total: int = begun["runs"]
     left = total
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("regrade", total=total)
         while left:
-            status = ask.get("/api/v1/status")
+            lag = ask.get("/api/v1/status")["lag"]
             left = ask.get("/api/v1/regrade", asked)["runs"]
             bar.update(task, completed=total - left)
-            if status["lag"]["units_waiting"] == 0 and left == ask.get("/api/v1/regrade", asked)["runs"]:
+            if lag["as_of_ns"] > begun["asked_ns"] and lag["units_waiting"] == 0:
                 break
             time.sleep(POLL_S)
     return left
 
 
-def test_checks(
+def try_checks(
     source: Source,
     times: Times,
     filters: Filters,
@@ -77,7 +78,8 @@ def test_checks(
     from collector.rules import read_yaml
 
     read = read_yaml(file)
-    body = {"limit": limit, **{key: read[key] for key in ("checks", "tags", "actions") if key in read}}
+    body: dict[str, Any] = {key: read[key] for key in ("checks", "tags", "actions") if key in read}
+    body["limit"] = limit
     with api(source) as ask:
         said = ask.call("POST", "/api/v1/checks/test", json=body, params={**times.params(), **filters.params()})
     if source.json:

@@ -45,6 +45,7 @@ class GradeLoop:
         self.healthy = True
         self.last_error = ""
         self.paused = False
+        self.as_of_ns = 0  # the store's clock: all that was stored or touched before is taken in
 
     def start(self) -> None:
         self._thread.start()
@@ -86,6 +87,7 @@ class GradeLoop:
             self._grade(due[start : start + BATCH_UNITS], now_ns)
             if self._stop.is_set():
                 break
+        self.as_of_ns = now_ns
         return 0.0 if due else self._until_next(now_ns)
 
     def _tail(self, now_ns: int) -> None:
