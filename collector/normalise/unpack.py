@@ -115,15 +115,18 @@ def _attributes(pairs: Iterable[KeyValue]) -> Attributes:
     found: Attributes = {}
     for pair in pairs:
         value = pair.value
+        key = pair.key
+        if not key and pair.key_strindex:
+            continue  # an index into a string table, which only profiles have: OTLP says to treat it as absent
         # Most values are text or counts, and asking WhichOneof costs more than both reads: only one of a oneof is set.
-        found[pair.key] = value.string_value or value.int_value or _value(value)
+        found[key] = value.string_value or value.int_value or _value(value)
     return found
 
 
 def _value(value: AnyValue) -> Value:
     """A Python value for an AnyValue; None where it is empty, which is not ''."""
     kind = value.WhichOneof("value")
-    if kind is None:
+    if kind is None or kind == "string_value_strindex":
         return None
     if kind == "array_value":
         return [_value(item) for item in value.array_value.values]

@@ -62,14 +62,15 @@ class Listeners:
         self._thread.join(10)
         assert not self._thread.is_alive()
 
-    def spans(self) -> list[Span]:
-        return [span for entry in self._entries("traces") for span in spans_of(entry)]
+    def spans(self, after: int = 0) -> list[Span]:
+        return [span for entry in self._entries("traces", after) for span in spans_of(entry)]
 
-    def logs(self) -> list[LogRecord]:
-        return [log for entry in self._entries("logs") for log in logs_of(entry)]
+    def logs(self, after: int = 0) -> list[LogRecord]:
+        return [log for entry in self._entries("logs", after) for log in logs_of(entry)]
 
-    def _entries(self, signal: str) -> list[bytes]:
-        return [e.payload for e in self.spool.read(0, max_entries=10**6, max_bytes=1 << 40) if e.signal == signal]
+    def _entries(self, signal: str, after: int) -> list[bytes]:
+        found = self.spool.read(after, max_entries=10**6, max_bytes=1 << 40)
+        return [entry.payload for entry in found if entry.signal == signal]
 
     def post(self, path: str, body: bytes, content_type: str = JSON, **headers: str) -> httpx.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
