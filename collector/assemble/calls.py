@@ -97,10 +97,10 @@ def calls_of(conversation: Conversation, executions: Sequence[Execution]) -> lis
 
 
 def _with_attempts(executions: Sequence[Execution], requests: Iterable[Request]) -> list[Execution]:
-    """Executions of one call id folded: reported twice at one time, or tried again after a failure.
+    """Executions of one call id folded: reported twice, or tried again after a failure.
 
-    An id that was asked for several times, or answered and used again, is of several calls: some models count from
-    zero each turn.
+    An id that was asked for several times, or answered and used again for something else, is of several calls: some
+    models count from zero each turn.
     """
     asked: dict[tuple[Scope, str], int] = {}
     for request in requests:
@@ -111,20 +111,33 @@ def _with_attempts(executions: Sequence[Execution], requests: Iterable[Request])
     for execution in executions:
         key = (execution.scope, execution.call_id)
         known = latest.get(key) if execution.call_id else None
-        if known is not None and known.may_be(execution.span.facts):
-            if _is_second_report(known, execution):
-                known.extend(execution)
-                continue
-            if known.status == "error" and asked.get(key, 0) < 2 and known.has_input_of(execution):
-                known.retry(execution)
-                continue
+        if known is not None and _joined(known, execution, is_asked_again=asked.get(key, 0) > 1):
+            continue
         latest[key] = execution
         kept.append(execution)
     return kept
 
 
-def _is_second_report(known: Execution, other: Execution) -> bool:
-    """The same attempt: at one time, by span and by log, or by two log records of which one only announces it."""
+def _joined(known: Execution, other: Execution, *, is_asked_again: bool) -> bool:
+    """Whether `other` is `known` told again, or tried again; then `known` has taken it in."""
+    if not known.may_be(other.span.facts):
+        return False
+    if _at_one_time(known, other):
+        known.extend(other)
+        return True
+    if is_asked_again or not known.has_input_of(other):
+        return False
+    if known.status == "error":
+        known.retry(other)
+        return True
+    if known.tells_input and other.tells_input and known.may_have_answered(other):
+        known.extend(other)
+        return True
+    return False
+
+
+def _at_one_time(known: Execution, other: Execution) -> bool:
+    """At one time, by span and by log, or by two log records of which one only announces the call."""
     if known.is_log or other.is_log:
         return known.is_log != other.is_log or not (known.concluded and other.concluded)
     return other.start < known.end

@@ -12,7 +12,7 @@ from itertools import islice
 from collector.assemble.exchanges import Placed
 from collector.assemble.scopes import Scope, Scopes
 from collector.assemble.tree import Node
-from collector.assemble.values import better_state, same_input
+from collector.assemble.values import better_state, has_input, same_input
 from semconv.facts import Facts, SpanFacts
 from semconv.trace_line import InputState, Status
 from semconv.values import JsonValue
@@ -86,6 +86,14 @@ class Execution:
 
     def has_input_of(self, other: Execution) -> bool:
         return same_input(self.input, self.input_state, other.input, other.input_state)
+
+    @property
+    def tells_input(self) -> bool:
+        return has_input(self.input_state)
+
+    def may_have_answered(self, other: Execution) -> bool:
+        """Whether both can tell of one answer: the same, or only one of them tells it."""
+        return self.output is None or other.output is None or bool(self.output == other.output)
 
     def add(self, facts: Facts) -> None:
         """Take from a second report of this call what the first does not have; a failure anywhere is one."""

@@ -169,6 +169,22 @@ class TestAttempts:
         )
         assert [line.attempts for line in calls(run)] == [1, 1]
 
+    @pytest.mark.parametrize("outputs", [("4 C", "4 C"), ("4 C", None), (None, "4 C")])
+    def test_a_call_told_again_later_is_the_same(self, outputs: tuple[str | None, str | None]) -> None:
+        """A span beside it repeats the result (B109)."""
+        known = {"call_id": "c1", "input": OSLO}
+        told = [
+            tool(2 + n, 1, 10 + 20 * n, 15 + 20 * n, "weather", output=one, **known) for n, one in enumerate(outputs)
+        ]
+        run = run_of([agent(1, None, 0, 99), *told])
+        assert [line.output for line in run.lines if line.role == "tool"] == ["4 C"]
+        assert [line.attempts for line in calls(run)] == [1]
+
+    def test_silent_spans_of_one_id_at_two_times_are_two_calls(self) -> None:
+        """Content is off and the model counts from zero: nothing shows that they are one."""
+        silent = [tool(2 + n, 1, 10 + 20 * n, 15 + 20 * n, "weather", call_id="call_0") for n in range(2)]
+        assert run_of([agent(1, None, 0, 99), *silent]).tool_calls == 2
+
     def test_an_id_asked_for_twice_is_two_calls(self) -> None:
         spans = [agent(1, None, 0, 99)]
         for turn, output in enumerate(("4 C", "5 C")):

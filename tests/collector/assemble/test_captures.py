@@ -247,3 +247,15 @@ def test_tokens_are_counted_once(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(NO_TOKENS))
 def test_tokens_that_nobody_sent_are_none(name: str) -> None:
     assert {(run.input_tokens, run.cost_usd) for run in runs_of(unit(name))} == {(None, None)}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["litellm_otel", "openllmetry_openai", "openllmetry_openai_old_indexed", "otel_genai_openai_span_and_event"],
+)
+def test_where_each_request_is_a_trace_the_last_tells_all(name: str) -> None:
+    """Without a run id each trace is a run; the last of them repeats what the others said."""
+    (want,) = script(name)
+    runs = runs_of(of_capture(name))
+    assert len(runs) == 5
+    check(want, runs[-1])
