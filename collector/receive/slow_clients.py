@@ -5,14 +5,21 @@ client may go on sending after it was answered.
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
+import httptools
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from collector.quiet_log import QuietLog
 
 HEADER_S = 20.0  # from the connection, or the first byte of a further request, to the end of its header
 HEADER_BYTES = 64 << 10
 AFTER_ANSWER_S = 10.0  # what a refused client still sends is read and thrown away, so that it reads the answer
+
+UPGRADE = b"pgrade"  # of Upgrade or upgrade
+LOG = QuietLog(logging.getLogger(__name__))
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -37,13 +44,24 @@ class BoundedHttp(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Counts what belongs to a header before it is parsed: the parser itself would keep any amount."""
         if self._in_header:
+            if not self._header_bytes and UPGRADE in data:
+                data = _without_upgrade(data)
             self._header_bytes += len(data)
             if self._deadline is None:
                 self._arm(HEADER_S)
             if self._header_bytes > HEADER_BYTES and b"\r\n\r\n" not in data:
                 self._close(431, "the header of the request is too large")
                 return
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self._parse(data)
+
+    def _parse(self, data: bytes) -> None:
+        """As uvicorn does, but a client cannot fill the log."""
+        try:
+            self.parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            LOG.say(logging.WARNING, "not http", "what arrived on the OTLP/HTTP port is not HTTP/1.1")
+            self._close(400, "this port speaks HTTP/1.1")
 
     def on_headers_complete(self) -> None:
         """The header is there: the body has its own clock, in the application."""
@@ -62,10 +80,6 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_response_complete()
         if not self._in_header:
             self._arm(AFTER_ANSWER_S)
-
-    def send_400_response(self, msg: str) -> None:
-        """What is not HTTP is answered like everything else that is wrong."""
-        self._close(400, msg)
 
     def _close(self, status: int, message: str) -> None:
         body = orjson.dumps({"code": 3, "message": message, "details": []})
@@ -87,3 +101,11 @@ class BoundedHttp(HttpToolsProtocol):
         self._deadline = None
         if not self.transport.is_closing():
             self.transport.close()
+
+
+def _without_upgrade(data: bytes) -> bytes:
+    """A request without its offer to upgrade, which Java's HTTP client makes with every first one: the parser would
+    take the body behind such a header for another protocol. It may be passed over (RFC 9110, 7.8)."""
+    head, end, rest = data.partition(b"\r\n\r\n")
+    kept = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"upgrade:")]
+    return b"\r\n".join(kept) + end + rest if end else data

@@ -47,7 +47,7 @@ def head(length: int | None, *more: str, path: str = "/v1/traces", method: str =
 
 def read_reply(sock: socket.socket) -> tuple[int, dict[str, str], bytes]:
     """One whole reply by its own framing; nothing more may be needed."""
-    file = sock.makefile("rb")
+    file = sock.makefile("rb", buffering=0)
     status = int(file.readline().split()[1])
     headers = {}
     while line := file.readline().strip():
@@ -256,6 +256,21 @@ def test_what_is_not_http_is_answered_and_closed(listeners: Listeners, opening: 
         assert (status, headers["content-type"]) == (400, JSON)
         assert json.loads(body)["message"]
         assert sock.recv(1) == b""
+
+
+def test_an_offer_to_upgrade_is_passed_over(listeners: Listeners) -> None:
+    """Java's HTTP client offers h2c with every first request."""
+    offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA")
+    with connection(listeners) as sock:
+        for _ in range(2):
+            sock.sendall(head(len(BODY), *offer) + BODY)
+            assert read_reply(sock)[0] == 200
+        sock.sendall(head(len(BODY), *offer) + BODY[:9])
+        sock.sendall(BODY[9:] + head(len(BODY)) + BODY)
+        assert [read_reply(sock)[0] for _ in range(2)] == [200, 200]
+        sock.sendall(head(0, "Connection: Upgrade", "Upgrade: websocket", method="GET"))
+        assert read_reply(sock)[0] == 405
+    assert len(listeners.spans()) == 4
 
 
 def test_a_client_that_hangs_up_leaves_nothing_behind(listeners: Listeners) -> None:
