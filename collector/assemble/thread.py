@@ -160,7 +160,7 @@ def _keys(message: Message) -> Keys:
 
 def without_answer(heard: tuple[Message, ...], said: tuple[Message, ...]) -> tuple[Message, ...]:
     """What was heard, for emitters that put the answer at its end as well."""
-    if not said or len(said) > len(heard):
+    if not said or len(said) > len(heard) or heard[-1].role != said[-1].role:
         return heard
     repeated = [_keys(message) for message in heard[-len(said) :]] == [_keys(message) for message in said]
     return heard[: -len(said)] if repeated else heard
