@@ -19,9 +19,12 @@ _PARSER = Parser(Language(tree_sitter_bash.language()))
 _LONGEST = 8_000
 _LONGEST_BODY = 64_000
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]{0,9}(['\"]?)([A-Za-z_][\w.-]{0,60})\1")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _BODY = re.compile(r"^__heredoc_(\d+)__$", re.MULTILINE)
 _DEEPEST = 60  # nested lists, subshells, substitutions
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "", "a": "", "b": "", "e": "\x1b"}
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", ">&"})
 
 
@@ -55,8 +58,11 @@ class Simple(Struct, frozen=True):
 def parse(line: str) -> tuple[Simple, ...]:
     """The simple commands of a command line, in the order they are written. Never raises on broken syntax."""
     line, bodies = _without_bodies(line.replace("\0", ""))
-    source = line[:_LONGEST].encode("utf-8", "replace")
-    walk = _Walk(bodies)
+    line = line[:_LONGEST]
+    # The grammar's scanner asks C's ctype tables of any code point, which reads outside them: it gets ASCII only. One
+    # byte a character, so that the nodes' places are places in the line itself.
+    source = _NOT_ASCII.sub("x", line).encode("ascii")
+    walk = _Walk(line, bodies)
     walk.node(_PARSER.parse(source).root_node, _TELLS, 0)
     return tuple(walk.found)
 
@@ -91,7 +97,8 @@ def _without_bodies(line: str) -> tuple[str, list[str]]:
 class _Walk:
     """The state of walking one line: variables set so far, where `cd` went, shell options."""
 
-    def __init__(self, bodies: list[str]) -> None:
+    def __init__(self, line: str, bodies: list[str]) -> None:
+        self.line = line
         self.bodies = bodies
         self.found: list[Simple] = []
         self.variables: dict[str, str] = {}
@@ -216,7 +223,7 @@ class _Walk:
         for node in nodes:
             if node.type == "heredoc_redirect":
                 bodies = [child for child in node.named_children if child.type == "heredoc_body"]
-                stdin = self.body(_text(bodies[0])) if bodies else ""
+                stdin = self.body(self.text(bodies[0])) if bodies else ""
                 for child in node.named_children:
                     if child.type == "file_redirect":
                         more_writes, more_reads, _ = self.redirects([child], depth)
@@ -251,7 +258,7 @@ class _Walk:
             elif child.type.endswith("_redirect"):
                 redirects.append(child)
             elif child.type == "command_name":
-                words.append(self.word(child.named_children[0], depth) if child.named_children else _text(child))
+                words.append(self.word(child.named_children[0], depth) if child.named_children else self.text(child))
             else:
                 words.append(self.word(child, depth))
         if not words:
@@ -287,12 +294,12 @@ class _Walk:
         if value.type == "command_substitution":
             self.sequence(value, exit_, depth + 1)
         else:
-            self.variables[_text(name)] = self.word(value, depth)
+            self.variables[self.text(name)] = self.word(value, depth)
 
     def define(self, node: Node) -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
-            self.functions[_text(name)] = body
+            self.functions[self.text(name)] = body
 
     def branches(self, node: Node, depth: int) -> None:
         """Commands that the line's status says nothing of: conditions, branches, loop bodies, `! a`."""
@@ -316,25 +323,24 @@ class _Walk:
         """The text of a word as the program would get it, as far as the line itself tells."""
         match node.type:
             case "raw_string":
-                return _text(node)[1:-1]
+                return self.text(node)[1:-1]
             case "ansi_c_string":
-                return _text(node)[2:-1].encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
+                return _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), self.text(node)[2:-1])
             case "string":
                 self.substitutions(node, depth)
-                return self.expand(re.sub(r'\\(["\\$`])', r"\1", _text(node)[1:-1]))
+                return self.expand(re.sub(r'\\(["\\$`])', r"\1", self.text(node)[1:-1]))
             case "concatenation":
                 return "".join(self.word(child, depth) for child in node.named_children)
             case "word":
-                return re.sub(r"\\(.)", r"\1", _text(node))
+                return re.sub(r"\\(.)", r"\1", self.text(node))
             case _:
                 self.substitutions(node, depth)
-                return self.expand(_text(node))
+                return self.expand(self.text(node))
+
+    def text(self, node: Node) -> str:
+        return self.line[node.start_byte : node.end_byte]
 
     def expand(self, text: str) -> str:
         if "$" not in text or not self.variables:
             return text
         return _VARIABLE.sub(lambda match: self.variables.get(match[1] or match[2], match[0]), text)
-
-
-def _text(node: Node) -> str:
-    return node.text.decode("utf-8", "replace") if node.text else ""

@@ -47,3 +47,25 @@ def test_a_long_patch_in_a_heredoc_names_its_files() -> None:
 
 def test_a_line_without_its_heredocs_end_is_still_read() -> None:
     assert written("pytest -q; cat > a.py <<'EOF'\n" + "x\n" * 9_000).startswith("test_run")
+
+
+@pytest.mark.parametrize(
+    ("command", "actions"),
+    [
+        ("sed -i s/ä/ö/ src/größe.py", "edit(src/größe.py)"),
+        ("echo 'naïve' > 'über uns.py'", "edit(über uns.py)"),
+        ("cat \U0001f600.py && pytest", "read(\U0001f600.py) test_run"),
+        ("cat > 文.py <<'終'\nx\n終\npytest", "edit(文.py) test_run"),
+        ("pytest\u00a0-q", ""),  # no blank to a shell
+        ("cat $'a\\tb.py'", "read(a\tb.py)"),
+        ("cat \ud800.py", "read(\ud800.py)"),
+    ],
+)
+def test_text_beyond_ascii_is_text(command: str, actions: str) -> None:
+    assert written(command) == actions
+
+
+def test_no_character_crashes_the_parser() -> None:
+    """The grammar's scanner reads outside C's character tables for `{` and what follows it; that ended the process."""
+    for code in range(0x80, 0x110000, 0x101):
+        line_of(f"{{{chr(code)} ${{{chr(code)}}} {chr(code)}=1 [{chr(code)}")
