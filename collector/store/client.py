@@ -187,7 +187,10 @@ def told() -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:2000]
+    """What the engine says, without what a client puts around it."""
+    text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    said = text.find("Code: ")
+    return text[max(said, 0) :].partition(" (for url ")[0][:2000]
 
 
 def sql_text(text: str) -> str:

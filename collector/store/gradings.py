@@ -7,7 +7,7 @@ the row built from more inputs wins, and hours where a loser had put the run are
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -15,9 +15,10 @@ from collector.store.client import Connections
 from collector.store.columns import TableColumns
 from collector.store.grading_rows import LineRow, RunRow, VerdictRow, hours_of, line_rows, run_row, verdict_rows
 from collector.store.outcomes import OutcomeRow, outcome_row
-from collector.store.reader import KEYS, Key, Reader
+from collector.store.reader import Key, Reader
 from collector.store.records import Grading, StoredRun
 from collector.store.recount import Hour, recount
+from collector.store.sqlfiles import statement
 
 SLOW_COUNT_S = 0.1
 MOST_KEYS = 50  # of a statement that writes: over HTTP its parameters are in the URL
@@ -49,7 +50,7 @@ class Gradings:
             for group in _by_months(list(rows.values())):
                 self._insert_snapshots(group, before)
             self._owed |= {hour for _, row in rows.values() for hour in hours_of(row)}
-            self._owed |= self._correct_losers(rows.keys())
+            self._owed |= self._leave_lost_hours(list(rows))
             self.count()
             return [grading for grading, _ in rows.values()]
 
@@ -85,34 +86,15 @@ class Gradings:
         if rows:
             self._connections.insert(columns.table, columns.arrow(rows))
 
-    def _correct_losers(self, keys: Iterable[Key]) -> set[Hour]:
-        """Hours in which a losing revision of another grader still shows a run, after zeroing it there."""
-        asked = sorted(keys)
-        if not asked:
-            return set()
+    def _leave_lost_hours(self, keys: Sequence[Key]) -> set[Hour]:
+        """Take runs out of hours where a losing revision had put them: another grader's, or ours when another's won."""
+        rows = self._reader.rows(statement("counts/lost"), keys=sorted(keys)) if keys else ()
+        lost = [(run_id, Hour(project, at)) for project, run_id, at in rows]
         with self._connections.writer() as client:
-            rows = client.query(LOSERS, parameters={"keys": asked}).result_rows
-            losers = sorted({(project, run_id) for project, run_id, _ in rows})
-            for start in range(0, len(losers), MOST_KEYS):
-                client.command(ZERO_LOSERS, parameters={"keys": losers[start : start + MOST_KEYS]})
-        return {Hour(project, hour) for project, _, hour in rows}
-
-
-# A run's rows that are not the newest and stand in an hour which the newest neither has nor left.
-_LOSERS = f"""
-SELECT project, run_id, run_key, hour, win.1 AS won_version FROM
-(
-    SELECT project, run_id, run_key, hour,
-        argMax((version, hour, prev_hours), (version, revision)) OVER (PARTITION BY project, run_key) AS win
-    FROM runs
-    WHERE (project, run_key) IN (
-        SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k))
-)
-WHERE hour != win.2 AND NOT has(win.3, hour)"""
-LOSERS = f"SELECT DISTINCT project, run_id, toUnixTimestamp(hour) FROM ({_LOSERS})"
-ZERO_LOSERS = f"""
-INSERT INTO run_hours (project, hour, run_key, version, alive)
-SELECT DISTINCT project, hour, run_key, won_version, false FROM ({_LOSERS})"""
+            for start in range(0, len(lost), MOST_KEYS):
+                some = [(hour.project, run_id, hour.text) for run_id, hour in lost[start : start + MOST_KEYS]]
+                client.command(statement("counts/leave"), parameters={"lost": some})
+        return {hour for _, hour in lost}
 
 
 def _key(grading: Grading) -> Key:

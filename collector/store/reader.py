@@ -41,18 +41,24 @@ TOUCHED = """
 SELECT project, unit, toUnixTimestamp64Nano(max(stored_at))
 FROM arrivals WHERE stored_at >= fromUnixTimestamp64Nano({since:Int64}) AND spans = 0
 GROUP BY project, unit ORDER BY unit"""
+RUN_KEYS = f"SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k)"
 RUNS = f"""
 SELECT project, run_id, version, revision, alive, epoch, inputs, input_digest, basis, checks_version, result,
-    task_id, task_version, toUnixTimestamp(hour), arrayMap(h -> toUnixTimestamp(h), prev_hours),
+    task_id, task_version, toUnixTimestamp(hour), arrayMap(h -> toUnixTimestamp(h), arrayUnion(prev_hours, places)),
     toUnixTimestamp64Milli(first_stored), line_count, closed_ns, flags
-FROM runs FINAL
-WHERE (project, run_key) IN (
-    SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k))"""
+FROM
+(
+    SELECT *, run_key FROM runs FINAL WHERE (project, run_key) IN ({RUN_KEYS})
+) AS current
+LEFT JOIN
+(
+    SELECT project, run_key, groupUniqArray(hour) AS places
+    FROM run_places WHERE (project, run_key) IN ({RUN_KEYS}) GROUP BY project, run_key
+) AS placed USING (project, run_key)"""
 OUTCOMES = f"""
 SELECT project, run_id, result, source, reason, score, time_ns, outcome_id
 FROM outcomes FINAL
-WHERE NOT from_telemetry AND (project, run_key) IN (
-    SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k))
+WHERE NOT from_telemetry AND (project, run_key) IN ({RUN_KEYS})
 ORDER BY time_ns, stored_at, outcome_id"""
 
 _facts = msgspec.json.Decoder(Facts).decode
@@ -116,8 +122,7 @@ class Reader:
 
     def units_of_runs(self, keys: Iterable[Key]) -> dict[Key, list[str]]:
         """The units each known run was assembled from."""
-        sql = f"""SELECT project, run_id, units FROM runs FINAL WHERE (project, run_key) IN (
-            SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({KEYS}) AS k))"""
+        sql = f"SELECT project, run_id, units FROM runs FINAL WHERE (project, run_key) IN ({RUN_KEYS})"
         asked = sorted(set(keys))
         return {(project, run_id): units for project, run_id, units in (self.rows(sql, keys=asked) if asked else ())}
 

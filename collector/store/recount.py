@@ -27,8 +27,9 @@ class Hour(Struct, frozen=True, order=True):
         return datetime.fromtimestamp(self.at_s, UTC).strftime("%Y%m")
 
     @property
-    def parameter(self) -> tuple[str, str]:
-        return (self.project, datetime.fromtimestamp(self.at_s, UTC).strftime("%Y-%m-%d %H:%M:%S"))
+    def text(self) -> str:
+        """The hour as ClickHouse reads it."""
+        return datetime.fromtimestamp(self.at_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def recount(connections: Connections, hours: Iterable[Hour]) -> None:
@@ -39,7 +40,7 @@ def recount(connections: Connections, hours: Iterable[Hour]) -> None:
     with connections.writer() as client:
         for name, some in (("counts/hours", touched), ("counts/days", of_days)):
             for group in slices(some):
-                client.command(statement(name), parameters={"hours": [hour.parameter for hour in group]})
+                client.command(statement(name), parameters={"hours": [(hour.project, hour.text) for hour in group]})
 
 
 def slices(hours: list[Hour]) -> Iterable[list[Hour]]:

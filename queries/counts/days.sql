@@ -11,7 +11,7 @@ SELECT
     environment, service, service_version, agent, model,
     sum(pass), sum(fail), sum(error), sum(invalid), sum(awaiting_outcome), sum(nothing_judged), sum(evidence),
     sum(incomplete), sum(pending),
-    sum(sum(toUInt256(stamp))) OVER (PARTITION BY project, day)
+    sum(sum(stamp)) OVER (PARTITION BY project, day)
 FROM hour_counts FINAL
 WHERE (project, hour) IN {hours:Array(Tuple(String, DateTime('UTC')))}
 GROUP BY

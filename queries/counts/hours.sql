@@ -1,6 +1,6 @@
 -- Counts the trials of some hours anew, into hour_counts.
 -- Grain: one row per hour and cell. Live rows, and zeros for the cells that exist: a cell whose last run moved away must not
--- keep its count. The stamp sums the versions of all rows of the hour, withdrawn ones too: it grows with every write, so of
+-- keep its count. The stamp sums the ranks of all rows of the hour, withdrawn ones too: it grows with every write, so of
 -- two graders' counts the one that saw more replaces the other, whichever was written last.
 INSERT INTO hour_counts
 (
@@ -15,13 +15,13 @@ SELECT
     countIf(live = 'unknown' AND reason = 'awaiting_outcome'), countIf(live = 'unknown' AND reason = 'nothing_judged'),
     countIf(live = 'unknown' AND reason NOT IN ('awaiting_outcome', 'nothing_judged')),
     countIf(live = 'incomplete'), countIf(live = 'pending'),
-    sum(sum(version)) OVER (PARTITION BY project, hour)
+    sum(sum(rank)) OVER (PARTITION BY project, hour)
 FROM
 (
     SELECT
         project, hour, task_id, task_version, checks_version, basis, task_class, task_source, retry,
         environment, service, service_version, agent, model,
-        if(alive, result, '') AS live, reason, toUInt128(version) AS version
+        if(alive, result, '') AS live, reason, toUInt256(rank) AS rank
     FROM run_hours FINAL
     WHERE (project, hour) IN {hours:Array(Tuple(String, DateTime('UTC')))}
     UNION ALL

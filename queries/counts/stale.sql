@@ -3,7 +3,7 @@
 SELECT project, hour
 FROM
 (
-    SELECT project, hour, sum(toUInt128(version)) AS due
+    SELECT project, hour, sum(toUInt256(rank)) AS due
     FROM run_hours FINAL
     GROUP BY project, hour
 ) AS stored
@@ -18,7 +18,7 @@ UNION ALL
 SELECT project, day
 FROM
 (
-    SELECT project, toStartOfDay(hour) AS day, sum(toUInt256(stamp)) AS due
+    SELECT project, toStartOfDay(hour) AS day, sum(stamp) AS due
     FROM hour_counts FINAL
     GROUP BY project, day
 ) AS hours

@@ -1,7 +1,8 @@
 -- Runs: the current result of each, with everything people see of it.
 -- One row per (project, run_id), newest version. alive = 0: withdrawn (its spans belong to another run now) or deleted.
 -- version = checks epoch << 40 | normaliser << 32 | inputs << 2 | closed << 1 | basis is outcome: what went in, not when
--- it was graded, so a slower grader that read fewer spans cannot win. revision is 1, 2, 3 … for people.
+-- it was graded, so a slower grader that read fewer spans cannot win. rank = version, then graded_at: of equals the last written counts,
+-- in whatever order parts are merged. revision is 1, 2, 3 … for people.
 -- units: the traces (or join keys of trace-less logs) it was assembled from. hour is the hour of ended; prev_hours all others this run was ever in, so that their counts are corrected.
 -- closed_ns: the store's clock when the run was first graded closed, 0 before: a root that starts later is another run.
 -- as_of_ns: the store's clock when its unit was read: what was stored before is in.
@@ -12,6 +13,7 @@ CREATE TABLE IF NOT EXISTS runs
     run_id String CODEC(ZSTD(1)),
     run_key UInt128 MATERIALIZED reinterpretAsUInt128(sipHash128(project, run_id)),
     version UInt64 CODEC(ZSTD(1)),
+    rank UInt128 MATERIALIZED bitShiftLeft(toUInt128(version), 64) + toUInt64(toUnixTimestamp64Nano(graded_at)),
     revision UInt32 CODEC(ZSTD(1)),
     alive Bool,
     open Bool,
@@ -79,8 +81,8 @@ CREATE TABLE IF NOT EXISTS runs
     check_fix Array(LowCardinality(String)),
     check_lines Array(Array(UInt32)) CODEC(ZSTD(1)),
     first_stored DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    graded_at DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(ZSTD(1))
+    graded_at DateTime64(9, 'UTC') DEFAULT now64(9) CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = ReplacingMergeTree(rank)
 ORDER BY (project, run_key)
 SETTINGS index_granularity = 1024

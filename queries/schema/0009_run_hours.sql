@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS run_hours
     project LowCardinality(String),
     hour DateTime('UTC') CODEC(ZSTD(1)),
     run_key UInt128,
-    version UInt64 CODEC(ZSTD(1)),
+    rank UInt128 CODEC(ZSTD(1)),
     alive Bool,
     ended DateTime64(3, 'UTC') CODEC(ZSTD(1)),
     task_id LowCardinality(String),
@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS run_hours
     result LowCardinality(String),
     reason LowCardinality(String)
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = ReplacingMergeTree(rank)
 PARTITION BY toYYYYMM(hour)
 ORDER BY (project, hour, run_key)
 SETTINGS index_granularity = 1024

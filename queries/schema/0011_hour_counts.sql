@@ -1,6 +1,6 @@
 -- Results counted by hour over the whole grain: what every rolling window reads, so its cost does not grow with traffic.
--- One row per (project, hour, cell), newest stamp. Recomputed for the hours a grading touched (collector/store/recount.py):
--- live rows plus zeros for cells that vanished, in one statement. stamp = sum of the versions of all run_hours rows of the
+-- One row per (project, hour, cell), newest stamp. Recomputed for the hours a grading touched (queries/counts/hours.sql):
+-- live rows plus zeros for cells that vanished, in one statement. stamp = sum of the ranks of all run_hours rows of the
 -- hour in the same read: the fuller snapshot wins, and stamp != that sum now means the hour was missed (audit).
 -- retry = 1: trials that repeat a failed one, left out unless the policy says `retries: all`.
 CREATE TABLE IF NOT EXISTS hour_counts
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS hour_counts
     evidence UInt64 CODEC(T64, ZSTD(1)),
     incomplete UInt64 CODEC(T64, ZSTD(1)),
     pending UInt64 CODEC(T64, ZSTD(1)),
-    stamp UInt128 CODEC(ZSTD(1))
+    stamp UInt256 CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(stamp)
 PARTITION BY toYYYYMM(hour)

@@ -40,9 +40,10 @@ CREATE TABLE IF NOT EXISTS trace_lines
     attempts UInt32 CODEC(ZSTD(1)),
     task_id LowCardinality(String),
     task_version LowCardinality(String),
-    run_ended DateTime64(3, 'UTC') CODEC(ZSTD(1))
+    run_ended DateTime64(3, 'UTC') CODEC(ZSTD(1)),
+    written_at DateTime64(9, 'UTC') DEFAULT now64(9) CODEC(Delta, ZSTD(1))
 )
-ENGINE = ReplacingMergeTree
+ENGINE = ReplacingMergeTree(written_at)
 PARTITION BY toYYYYMM(run_ended)
 ORDER BY (project, run_key, version, n)
 SETTINGS index_granularity = 512

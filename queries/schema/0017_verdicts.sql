@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS verdicts
     lines Array(UInt32) CODEC(ZSTD(1)),
     version UInt64 CODEC(ZSTD(1)),
     revision UInt32 CODEC(ZSTD(1)),
-    graded_at DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1))
+    graded_at DateTime64(9, 'UTC') DEFAULT now64(9) CODEC(Delta, ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(graded_at)
 ORDER BY (project, run_key, check_id, check_version, input_digest)

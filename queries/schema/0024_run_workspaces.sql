@@ -5,11 +5,11 @@ CREATE TABLE IF NOT EXISTS run_workspaces
     project LowCardinality(String),
     workspace_id String,
     run_key UInt128,
-    version UInt64,
+    rank UInt128,
     alive Bool,
     ended DateTime64(3, 'UTC'),
     task_id String,
     task_version String
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = ReplacingMergeTree(rank)
 ORDER BY (project, workspace_id, run_key)

@@ -13,9 +13,9 @@
       book    2  1/3
     eval SELECT …                      any query, on the lines up to the first indented one
 
-Values: NULL; numbers are compared as written, `0.3625` to its four places, `1/3` as that fraction to twelve; '' is empty
-text; other text is compared exactly (spaces in double quotes). Headers of `load`: fields of a run, its trial or grading;
-run, task, version, class, source, ended, started stand for run_id, task_id …; `ended` is UTC.
+Values: NULL; numbers are compared as written, `0.3625` to its four places, `1/3` as that fraction to twelve; '' is
+empty text; other text is compared exactly (spaces in double quotes). Headers of `load`: fields of a run, its trial or
+grading; run, task, version, class, source, ended, started stand for run_id, task_id …; `ended` is UTC.
 """
 
 from __future__ import annotations
@@ -116,9 +116,11 @@ def check(store: Store, query: str, step: Step) -> None:
     found = store.query(sql)
     assert not found.rows or list(found.columns) == header, f"line {step.line}: columns are {found.columns}"
     missing = [row for row in expected if not any(meets(row, told) for told in found.rows)]
-    assert not missing and len(found.rows) == len(expected), (
+    told = (
         f"line {step.line}: expected {expected}\n     found {[[shown(value) for value in row] for row in found.rows]}"
     )
+    assert not missing, told
+    assert len(found.rows) == len(expected), told
 
 
 def called(words: str, header: list[str]) -> str:
