@@ -1,12 +1,13 @@
 -- Runs: the current result of each, with everything people see of it.
--- One row per (project, run_id), newest version. alive = 0: withdrawn (its spans belong to another run now) or deleted.
+-- One row per (project, run_id), newest rank. alive = 0: withdrawn (its spans belong to another run now) or deleted.
 -- version = checks epoch << 40 | normaliser << 32 | inputs << 2 | closed << 1 | basis is outcome: what went in, not when
--- it was graded, so a slower grader that read fewer spans cannot win. rank = version, then graded_at: of equals the last written counts,
--- in whatever order parts are merged. revision is 1, 2, 3 … for people.
--- units: the traces (or join keys of trace-less logs) it was assembled from. hour is the hour of ended; prev_hours all others this run was ever in, so that their counts are corrected.
+-- it was graded, so a slower grader that read fewer spans cannot win. rank = version, then graded_at: of equals the last
+-- written counts, in whatever order parts are merged. revision is 1, 2, 3 … for people.
+-- units: the traces (or join keys of trace-less logs) it was assembled from.
+-- hour is the hour of ended; prev_hours all others this run was ever in, so that their counts are corrected.
 -- closed_ns: the store's clock when the run was first graded closed, 0 before: a root that starts later is another run.
 -- as_of_ns: the store's clock when its unit was read: what was stored before is in.
--- check_*: the verdicts of this revision, one element a check. Lines of this revision: trace_lines of equal version, n <= line_count.
+-- check_*: the verdicts of this revision, one element a check. Its lines: trace_lines of equal version.
 CREATE TABLE IF NOT EXISTS runs
 (
     project LowCardinality(String),

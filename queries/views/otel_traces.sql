@@ -26,7 +26,8 @@ SELECT
     duration_ns AS Duration,
     transform(status_code, [1, 2], ['Ok', 'Error'], 'Unset') AS StatusCode,
     status_message AS StatusMessage,
-    arrayMap(e -> fromUnixTimestamp64Nano(toInt64OrZero(JSONExtractString(e, 'timeUnixNano')), 'UTC'), events_) AS `Events.Timestamp`,
+    arrayMap(e -> fromUnixTimestamp64Nano(toInt64OrZero(JSONExtractString(e, 'timeUnixNano')), 'UTC'), events_)
+        AS `Events.Timestamp`,
     arrayMap(e -> JSONExtractString(e, 'name'), events_) AS `Events.Name`,
     arrayMap(e -> attributes_of(JSONExtractRaw(e, 'attributes')), events_) AS `Events.Attributes`,
     arrayMap(l -> JSONExtractString(l, 'traceId'), links_) AS `Links.TraceId`,

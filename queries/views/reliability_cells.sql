@@ -6,8 +6,8 @@ CREATE OR REPLACE VIEW reliability_cells AS
 SELECT
     project, environment, service, service_version, agent, model, task_class, task_id, task_version, checks_version, basis,
     task_source,
-    sum(n) AS n, sum(c) AS c, sum(attempted) AS attempted, sum(errors) AS errors, sum(invalid) AS invalid, sum(unknown) AS unknown,
-    sum(incomplete) AS incomplete, sum(pending) AS pending, sum(pass) AS pass, sum(fail) AS fail,
+    sum(n) AS n, sum(c) AS c, sum(attempted) AS attempted, sum(errors) AS errors, sum(invalid) AS invalid,
+    sum(unknown) AS unknown, sum(incomplete) AS incomplete, sum(pending) AS pending, sum(pass) AS pass, sum(fail) AS fail,
     sum(awaiting_outcome) AS awaiting_outcome, sum(nothing_judged) AS nothing_judged, sum(evidence) AS evidence
 FROM counts_between(start={start:DateTime64(3, 'UTC')}, end={end:DateTime64(3, 'UTC')}) AS counts
 GROUP BY

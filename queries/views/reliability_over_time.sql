@@ -44,7 +44,8 @@ FROM
         (
             SELECT
                 project, task_id, task_version, checks_version, basis,
-                argMax(task_class, hour) AS task_class, if(max(task_source != 'fallback'), 'attribute', 'fallback') AS task_source,
+                argMax(task_class, hour) AS task_class,
+                if(max(task_source != 'fallback'), 'attribute', 'fallback') AS task_source,
                 groupArray(toUInt32(dateDiff('hour', base, hour) + 1)) AS at, arraySort(at) AS hour_of,
                 groupArray(pass + fail + if(policy_now.1, error, 0) + if(policy_now.2, incomplete, 0)) AS n_of,
                 groupArray(pass) AS c_of

@@ -87,10 +87,10 @@ FROM
         (
             SELECT
                 *,
-                tried > 0 AND at < now_ AND at >= since_long AND if(single, at < whole_long OR at >= this_hour, at >= whole_long)
-                    AS in_long,
-                tried > 0 AND at < now_ AND at >= since_short AND if(single, at < whole_short OR at >= this_hour, at >= whole_short)
-                    AS in_short
+                tried > 0 AND at < now_ AND at >= since_long
+                    AND if(single, at < whole_long OR at >= this_hour, at >= whole_long) AS in_long,
+                tried > 0 AND at < now_ AND at >= since_short
+                    AND if(single, at < whole_short OR at >= this_hour, at >= whole_short) AS in_short
             FROM
             (
                 SELECT slos.*, basis, single, at, passed, tried
