@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_ENDPOINT = "http://127.0.0.1:4318"
 TIMEOUT_S = 60.0
 TRIES = 20
+STDIN = Path("-")
 MAX_SHOWN = 20
 CONTENT_TYPES = {"json": "application/json", "protobuf": "application/x-protobuf"}
 
@@ -74,7 +78,8 @@ def ingest(
     output: Output,
     settings: Settings,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="OTLP as JSON, JSON lines or protobuf; also .gz, .zst.")
+        list[Path],
+        typer.Argument(metavar="FILE", help="OTLP as JSON, JSON lines or protobuf, plain, gzip or zstd; - is stdin."),
     ],
     endpoint: Annotated[
         str | None,
@@ -92,12 +97,23 @@ def ingest(
     """
     if endpoint and settings.data:
         raise UsageError("--endpoint and --data name two ways in", hint="give one of them")
-    missing = [path for path in files if not path.is_file()]
+    missing = [path for path in files if path != STDIN and not path.is_file()]
     if missing:
         raise UsageError(f"there is no file {missing[0]}")
-    with way_in(settings, endpoint) as sending:
-        read_all(files, sending)
+    with ExitStack() as stack:
+        paths = [stack.enter_context(piped()) if path == STDIN else path for path in files]
+        sending = stack.enter_context(way_in(settings, endpoint))
+        read_all(paths, sending)
     return tell(output, sending)
+
+
+@contextmanager
+def piped() -> Iterator[Path]:
+    """What comes in on stdin, as a file for as long as it is read."""
+    with tempfile.NamedTemporaryFile(prefix="passhat-stdin-") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        file.flush()
+        yield Path(file.name)
 
 
 def read_all(files: list[Path], sending: Sending) -> None:

@@ -97,11 +97,21 @@ def stream_table(rows: Sequence[Row], ks: Sequence[str], basis: str) -> str:
     """Runs of tasks nobody named: different requests, so "any of k" would mean nothing."""
     lines = ["streams (no task was named): the chance that k different requests all go well"]
     rates = [f"{hat(basis)}{k}" for k in ks]
+    apart, beside = version_columns(rows), left_out_columns(rows)
+    columns = ("stream", *apart, "runs", "n", "c", *rates, *beside)
     made = [
-        (row["task_id"], strip(row["recent"]), row["n"], row["c"], *(rate(row["pass_hat_k"][k]) for k in ks))
+        (
+            row["task_id"],
+            *(row[column] for column in apart),
+            strip(row["recent"]),
+            row["n"],
+            row["c"],
+            *(rate(row["pass_hat_k"][k]) for k in ks),
+            *(row[column] for column in beside),
+        )
         for row in rows
     ]
-    lines.append(table(("stream", "runs", "n", "c", *rates), made, right=("n", "c", *rates)).rstrip())
+    lines.append(table(columns, made, right=("n", "c", *rates, *LEFT_OUT)).rstrip())
     return "\n".join(lines)
 
 
@@ -128,8 +138,8 @@ def hat(basis: str) -> str:
 
 
 def version_columns(rows: Sequence[Row]) -> list[str]:
-    """Versions are shown where they tell rows apart."""
-    return [name for name in ("task_version", "checks_version") if len({row[name] for row in rows}) > 1]
+    """Projects and versions are shown where they tell rows apart."""
+    return [name for name in ("project", "task_version", "checks_version") if len({row[name] for row in rows}) > 1]
 
 
 def left_out_columns(rows: Sequence[Row]) -> list[str]:

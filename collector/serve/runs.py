@@ -18,6 +18,7 @@ from collector.serve.problems import FieldError, Refused
 from collector.serve.sql import Row, read
 from collector.serve.strict import StrictJSON
 from collector.serve.times import LAST_MS, rfc3339, rfc3339_ms, window_of
+from collector.store.otlp_json import of_key_values
 from collector.store.store import Store
 from collector.tokens import Grant
 
@@ -32,7 +33,8 @@ RUN_KEYS = (
 )  # fmt: skip
 DETAIL_KEYS = (
     "expected", "retry_of", "workspace_id", "experiment_id", "closed_by", "root_status", "root_error",
-    "root_error_type", "final_text", "subtype", "trace_ids", "span_count", "lossy", "flags", "revision", "graded_at",
+    "root_error_type", "final_text", "subtype", "trace_ids", "span_count", "lossy", "flags", "attributes", "revision",
+    "graded_at",
 )  # fmt: skip
 VERDICT_KEYS = ("id", "kind", "axis", "gate", "severity", "on_fail", "version", "status", "reason", "fix", "lines")
 LINE_JSON_KEYS = ("input", "output")
@@ -97,11 +99,13 @@ def told_of(store: Store, run_id: str, bound: Mapping[str, Any]) -> Row:
         raise Refused(404, "no run of this id is known", FieldError("run_id", "unknown"))
     if len(found) > 1:
         names = ", ".join(row["project"] for row in found)
-        raise Refused(409, f"several projects have a run of this id: {names}", FieldError("?project", "say which"))
+        at_fault = FieldError("?project", "say which")
+        raise Refused(409, f"several projects have a run of this id: {names}", at_fault, hint="say which: project")
     [row] = found
     key = {"project": row["project"], "run_id": run_id}
     lines = read(store, "run_lines", {**key, "version": row["version"], "line_count": row["line_count"]})
     outcomes = read(store, "run_outcomes", key)
+    row["attributes"] = of_key_values(msgspec.json.decode(row["attributes"] or "[]"))
     return {
         "run": run_of(row, (*RUN_KEYS, *DETAIL_KEYS)),
         "lines": [line_of(line, run_id) for line in lines],

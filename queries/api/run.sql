@@ -6,7 +6,7 @@ SELECT
     experiment_id, environment, service, service_version, agent, model, checks_version, basis,
     result, reason, outcome, trajectory, calls, closed_by, root_status, root_error, root_error_type,
     toUnixTimestamp64Milli(started) AS started_ms, toUnixTimestamp64Milli(ended) AS ended_ms, duration_s, turns, tool_calls, input_tokens, output_tokens, cost_usd, final_text, subtype,
-    trace_ids, span_count, lossy, flags, revision, graded_at, version, line_count,
+    trace_ids, span_count, lossy, flags, attributes, revision, graded_at, version, line_count,
     check_id, check_kind, check_axis, check_gate, check_severity, check_on_fail, check_version, check_status,
     check_reason, check_fix, check_lines
 FROM runs FINAL

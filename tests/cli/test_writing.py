@@ -1,23 +1,30 @@
 """Commands that write: outcomes, cases, files in, and the same through a running server."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from tests.cli.commands import ROOT, here
+from tests.cli.commands import PASSHAT, ROOT, environment, here
 from tests.support.serving import Serving, until
 
 CAPTURE = ROOT / "tests" / "captures" / "otel_genai_langchain" / "002_traces.pb"
 CASE = ROOT / "tests" / "cases" / "I17_three_trials_in_one_trace.json"
 
 
-def body_of(case: Path, folder: Path) -> Path:
-    """The first request of a ready input, as a file of its own."""
+def body_of(case: Path, folder: Path, **root: str) -> Path:
+    """The first request of a ready input, as a file of its own; `root` adds attributes to its first span."""
     file = folder / f"{case.stem}.json"
-    file.write_text(json.dumps(json.loads(case.read_text())["requests"][0]["body"]))
+    body = json.loads(case.read_text())["requests"][0]["body"]
+    span = body["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    span["attributes"] += [
+        {"key": key.replace("__", "."), "value": {"stringValue": value}} for key, value in root.items()
+    ]
+    file.write_text(json.dumps(body))
     return file
 
 
@@ -153,3 +160,62 @@ def test_doctor_finds_a_healthy_machine_healthy(tmp_path: Path) -> None:
     assert (done.returncode, told["ok"]) == (0, True), told
     assert "5 lines" in {one["what"]: one for one in told["findings"]}["trace"]["found"]
     assert not (tmp_path / "data").exists()  # looking makes nothing
+
+
+def told_of(case: str, folder: Path, **root: str) -> dict[str, Any]:
+    """The first run of a ready input, as `show --json` tells it."""
+    data = str(folder / "data")
+    file = next((ROOT / "tests" / "cases").glob(f"{case}_*.json"))
+    done = here("ingest", str(body_of(file, folder, **root)), "--data", data)
+    assert done.returncode == 0, done.stderr
+    run = json.loads(here("runs", "--json", "--data", data).stdout)["runs"][0]
+    shown = here("show", run["run_id"], "--data", data)
+    assert shown.returncode == 0
+    assert not any(ord(letter) < 32 and letter != "\n" for letter in shown.stdout)
+    told: dict[str, Any] = json.loads(
+        here("show", run["run_id"], "--json", "--data", data).stdout, parse_constant=refused
+    )
+    return told
+
+
+def refused(constant: str) -> None:
+    raise AssertionError(f"bare {constant}")
+
+
+def test_markup_and_sql_in_names_stay_names(tmp_path: Path) -> None:
+    told = told_of("I21", tmp_path)
+    assert told["run"]["task_id"] == "t'); DROP TABLE spans; --"
+    assert told["run"]["service"] == '=HYPERLINK("http://x")'
+    call = next(line for line in told["lines"] if line.get("tool"))
+    assert call["tool"] == "${__user.token}{{x}}"
+    assert call["input"] == {"q": "</script><script>alert(1)</script>"}
+    output = next(line["output"] for line in told["lines"] if "output" in line)
+    assert output == "[click](javascript:alert(1))\r\nlevel=error forged line"
+    listed = json.loads(
+        here("runs", "--json", "--task", "t'); DROP TABLE spans; --", "--data", str(tmp_path / "data")).stdout
+    )
+    assert len(listed["runs"]) == 1
+    assert here("query", "SELECT count() FROM spans", "--data", str(tmp_path / "data")).stdout.split() == [
+        "count()",
+        "2",
+    ]
+
+
+def test_64_bit_integers_of_a_root_keep_every_digit(tmp_path: Path) -> None:
+    attributes = told_of("I03", tmp_path, gen_ai__operation__name="invoke_agent")["run"]["attributes"]
+    assert {key: attributes[key] for key in ("as_string", "as_number", "max", "min")} == {
+        "as_string": 9007199254740993, "as_number": 42, "max": 9223372036854775807, "min": -9223372036854775808,
+    }  # fmt: skip
+
+
+def test_hostile_values_of_a_root_are_strict_json(tmp_path: Path) -> None:
+    attributes = told_of("I11", tmp_path, gen_ai__operation__name="invoke_agent")["run"]["attributes"]
+    assert (attributes["nul"], attributes["nan"], attributes["inf"]) == ("a\x00b", "NaN", "-Infinity")
+    assert attributes["kv"] == {"a": [1, "x", True, None], "b": {}}
+    assert attributes["dup"] == "second"
+
+
+def test_files_come_in_by_a_pipe(tmp_path: Path) -> None:
+    command = [*PASSHAT, "ingest", "-", "--data", "data"]
+    done = subprocess.run(command, input=CAPTURE.read_bytes(), capture_output=True, cwd=tmp_path, env=environment())
+    assert (done.returncode, done.stdout) == (0, b"1 requests sent\n"), done.stderr
