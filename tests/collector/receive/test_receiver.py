@@ -346,23 +346,25 @@ def test_own_telemetry_is_ignored_and_counted(bench: Bench) -> None:
 
 
 def test_redaction_runs_before_the_spool(bench_with: Any) -> None:
-    def redact(request: Any) -> int:
+    def redact(request: Any, wire: bytes, signal: str) -> dict[str, int]:
+        assert (request.SerializeToString(), signal) == (wire, "traces")
         found = 0
         for group in request.resource_spans:
             for one in group.scope_spans[0].spans:
                 for attribute in one.attributes:
                     if attribute.value.string_value.startswith("sk-"):
                         attribute.value.string_value, found = "[secret]", found + 1
-        return found
+        return {"openai": found}
 
     bench = bench_with(redact=redact)
     bench.send(traces(span(1, {"key": "sk-canary", "b": "c"})))
     assert b"sk-canary" not in bench.entries()[0].payload
     assert bench.spans()[0] == span(1, {"key": "[secret]", "b": "c"})
+    assert bench.count("redacted", kind="openai") == 1
 
 
 def test_a_redactor_that_breaks_stores_nothing_and_asks_for_a_retry(bench_with: Any) -> None:
-    def redact(request: Any) -> int:
+    def redact(request: Any, wire: bytes, signal: str) -> dict[str, int]:
         raise ValueError("sk-canary")
 
     bench = bench_with(redact=redact)
