@@ -27,7 +27,7 @@ _GLOB = frozenset("*?[")
 
 
 class CheckSet:
-    """Build with `CheckSet.compile`. Immutable; may be shared by threads."""
+    """Build with `CheckSet.compile`. What it says depends on nothing but the run; may be shared by threads."""
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class CheckSet:
             for task in _exact_tasks(check):
                 self._by_task.setdefault(task, []).append(check)
         self._versions: dict[tuple[str, str], str] = {}
+        self._last: Trace | None = None
         self.digest = _digest([check.version for check in checks if check.decides], policy.meaning, self._actions)
 
     @classmethod
@@ -87,8 +88,16 @@ class CheckSet:
         return [check.grade(trace, runner) for check in self.for_run(run.task_id, run.task_class)]
 
     def trace(self, run: Run) -> Trace:
-        """The run as the checks see it: its calls with their actions."""
-        return Trace(run, self._table)
+        """The run as the checks see it: its calls with their actions. The last one is kept for whoever asks next."""
+        last = self._last
+        if last is None or last.run is not run:
+            last = self._last = Trace(run, self._table)
+        return last
+
+    def actions(self, run: Run) -> dict[int, tuple[str, ...]]:
+        """The kinds of action of each call that did something, by its line number. A failed edit is none."""
+        found = {call.n: tuple(call.field("actions")) for call in self.trace(run).calls}
+        return {n: kinds for n, kinds in found.items() if kinds}
 
     def evidence(self, run: Run) -> dict[str, list[int]]:
         """The line numbers of the run's `edits` and `test_runs`."""

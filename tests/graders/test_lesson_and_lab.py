@@ -61,6 +61,9 @@ def test_the_lesson(
     run = closed("run", lines)
     verdicts = checks.grade(run)
     assert checks.evidence(run) == {"edits": edits, "test_runs": tests}
+    kinds = checks.actions(run)
+    assert [n for n, did in kinds.items() if "edit" in did] == edits
+    assert [n for n, did in kinds.items() if "test_run" in did] == tests
     assert [verdict.status for verdict in verdicts if verdict.gate] == statuses
     assert judge(run, verdicts, None, "trajectory", checks.policy).result == result
 
