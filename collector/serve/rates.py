@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -16,15 +17,27 @@ from collector.serve.sql import Row, statement
 from collector.store.sqlfiles import view_files
 from collector.store.store import Store
 
+AT_A_TIME = 2
+TASKS, SUITES = "task_reliability", "suite_reliability"
 BOTTOM = "counts_between"
 _READS = re.compile(r"(\w+)\(start=\{start:DateTime64\(3, 'UTC'\)\}, end=\{end:DateTime64\(3, 'UTC'\)\}\)")
 _CREATES = re.compile(r"CREATE OR REPLACE VIEW \w+ AS")
 
 
-def rates(store: Store, view: str, ks: Sequence[int], bound: Mapping[str, Any]) -> dict[int, list[Row]]:
-    """The rows of `task_reliability` or `suite_reliability` for each k. Raises StoreError."""
-    sql = filtered(view)
-    return {k: store.query(sql, {**bound, "k": k}).dicts() for k in ks}
+def rates(
+    store: Store, views: Sequence[str], ks: Sequence[int], bound: Mapping[str, Any]
+) -> dict[str, dict[int, list[Row]]]:
+    """The rows of `task_reliability`, `suite_reliability` or both, by view and k. Raises StoreError.
+
+    Two queries at a time: analysing one takes longer than running it, and other readers need handles too.
+    """
+    asked = [(view, k) for view in views for k in ks]
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        answers = list(pool.map(lambda one: store.query(filtered(one[0]), {**bound, "k": one[1]}).dicts(), asked))
+    found: dict[str, dict[int, list[Row]]] = {view: {} for view in views}
+    for (view, k), rows in zip(asked, answers, strict=True):
+        found[view][k] = rows
+    return found
 
 
 @cache

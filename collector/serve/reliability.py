@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 
 from collector.serve.access import need
 from collector.serve.parameters import ReliabilityQuery
-from collector.serve.rates import rates
+from collector.serve.rates import SUITES, TASKS, rates
 from collector.serve.sql import Row, read
 from collector.serve.strict import StrictJSON
 from collector.serve.times import EPOCH, Window, rfc3339_ms, window_of
@@ -51,7 +51,8 @@ def reliability(request: Request, query: Annotated[ReliabilityQuery, Query()]) -
         "incomplete": query.incomplete or "",
     }
     policy = store.policy()
-    suites = suites_of(store, query.k, bound)
+    found = rates(store, (SUITES, TASKS) if query.by == "task" else (SUITES,), query.k, bound)
+    suites = suites_of(found[SUITES])
     answer: Row = {
         "window": {"start": rfc3339_ms(window.start_ms), "end": rfc3339_ms(window.end_ms)},
         "errors": query.errors or policy.get("errors") or "exclude",
@@ -60,7 +61,9 @@ def reliability(request: Request, query: Annotated[ReliabilityQuery, Query()]) -
         "by": query.by,
     }
     if query.by == "task":
-        answer["tasks"] = tasks_of(store, query, bound)
+        answer["tasks"] = tasks_of(found[TASKS])
+        if query.recent:
+            add_recent(answer["tasks"], store, {**bound, "recent": query.recent})
     elif query.by == "class":
         answer["classes"] = [suite for suite in suites if not suite["whole"]]
     else:
@@ -76,24 +79,16 @@ def bounds_of(window: Window) -> dict[str, str]:
     }
 
 
-def tasks_of(store: Store, query: ReliabilityQuery, bound: Mapping[str, Any]) -> list[Row]:
+def tasks_of(found: Mapping[int, Sequence[Row]]) -> list[Row]:
     """The rows of `task_reliability`, the k side by side."""
-    told = by_k(rates(store, "task_reliability", query.k, bound), TASK, (*TASK_COUNTS, "flag"), TASK_RATES)
-    if query.recent:
-        recent = recent_of(store, query.recent, bound)
-        for row in told:
-            row["recent"] = recent.get(key_of(row, TASK), [])
-    return told
+    return by_k(found, TASK, (*TASK_COUNTS, "flag"), TASK_RATES)
 
 
-def suites_of(store: Store, ks: Sequence[int], bound: Mapping[str, Any]) -> list[Row]:
+def suites_of(found: Mapping[int, Sequence[Row]]) -> list[Row]:
     """The rows of `suite_reliability`, the k side by side; how many tasks had k trials is told by k as well."""
-    found = {
-        k: [{**row, "tasks_used_k": row["tasks_used"]} for row in rows]
-        for k, rows in rates(store, "suite_reliability", ks, bound).items()
-    }
+    by_name = {k: [{**row, "tasks_used_k": row["tasks_used"]} for row in rows] for k, rows in found.items()}
     differ = ("tasks_used_k", *SUITE_RATES, *STREAM_RATES)
-    return by_k(found, SUITE, (*SUITE_COUNTS, "tasks_used", "flag"), differ)
+    return by_k(by_name, SUITE, (*SUITE_COUNTS, "tasks_used", "flag"), differ)
 
 
 def by_k(
@@ -135,7 +130,8 @@ def stream_of(suite: Row) -> Row:
     }
 
 
-def recent_of(store: Store, recent: int, bound: Mapping[str, Any]) -> dict[tuple[Any, ...], list[str]]:
-    """The latest results of each row of tasks, oldest first."""
-    rows = read(store, "recent", {**bound, "recent": recent})
-    return {key_of(row, TASK): list(reversed(row["newest_first"])) for row in rows}
+def add_recent(tasks: Sequence[Row], store: Store, bound: Mapping[str, Any]) -> None:
+    """Put the latest results of each row of tasks beside it, oldest first."""
+    recent = {key_of(row, TASK): list(reversed(row["newest_first"])) for row in read(store, "recent", bound)}
+    for row in tasks:
+        row["recent"] = recent.get(key_of(row, TASK), [])
