@@ -12,6 +12,7 @@ import uvicorn
 
 from collector.config import join_address, split_address
 from collector.errors import UsageError
+from collector.receive.slow_clients import BoundedHttp
 
 BACKLOG = 2048
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -69,7 +70,7 @@ class WebServer:
         self.address = join_address(host, port)
         settings = uvicorn.Config(
             app,
-            http="httptools",
+            http=BoundedHttp,
             log_config=None,
             access_log=False,
             server_header=False,
