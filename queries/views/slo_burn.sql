@@ -76,10 +76,10 @@ FROM
         slo, window_long, window_short, any(k) AS k, any(target) AS target, any(burn_limit) AS burn_limit, any(min_n) AS min_n,
         1 - pow(target, 1 / k) AS allowance,
         maxIf(basis = 'outcome', in_long AND tried > 0) AS by_outcome,
-        sumIf(tried, in_long AND basis = if(outcomes, 'outcome', 'trajectory')) AS n_long,
-        sumIf(passed, in_long AND basis = if(outcomes, 'outcome', 'trajectory')) AS c_long,
-        sumIf(tried, in_short AND basis = if(outcomes, 'outcome', 'trajectory')) AS n_short,
-        sumIf(passed, in_short AND basis = if(outcomes, 'outcome', 'trajectory')) AS c_short
+        ifNull(sumIf(tried, in_long AND basis = if(outcomes, 'outcome', 'trajectory')), 0) AS n_long,
+        ifNull(sumIf(passed, in_long AND basis = if(outcomes, 'outcome', 'trajectory')), 0) AS c_long,
+        ifNull(sumIf(tried, in_short AND basis = if(outcomes, 'outcome', 'trajectory')), 0) AS n_short,
+        ifNull(sumIf(passed, in_short AND basis = if(outcomes, 'outcome', 'trajectory')), 0) AS c_short
     FROM
     (
         SELECT *, max(in_long AND tried > 0 AND basis = 'outcome') OVER (PARTITION BY slo, window_long, window_short) AS outcomes
