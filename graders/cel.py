@@ -79,8 +79,11 @@ class Expression:
             if "Iteration budget" in str(error):
                 raise TooCostly(f"'{self.source[:200]}' looks at more than 10,000 elements") from None
             result = self._program.eval(data=_representable(data))  # text that is no Unicode (a lone surrogate)
+        value = result.value()
+        if value is True or value is False:  # an error's value is text, never one of these
+            return value
         if result.type() == cel.Type.ERROR:
-            why = str(result.value())
+            why = str(value)
             if not _CANNOT_CONVERT.search(why):
                 return Failure(_plain_reason(why))
             result = self._program.eval(data=_representable(data))

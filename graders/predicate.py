@@ -156,6 +156,7 @@ class CelPredicate(Predicate):
         self._of = tags
         self._fields = expression.wants(CALL_FIELDS)
         self._names = tuple(name for name in expression.names if name in tags)
+        self._reads_tags = bool(self._names) or "tags" in self._fields
 
     def match(self, event: Call) -> bool | None:
         value = self.value(event)
@@ -166,6 +167,8 @@ class CelPredicate(Predicate):
     def value(self, event: Call, **instead: Any) -> Any:
         """The value over this event; `instead` replaces fields of the view."""
         view = event.view(self._fields)
+        if not self._reads_tags and not instead:
+            return self.expression.value({"call": view})
         if "tags" in view:
             view["tags"] = self._of.names_on(event)
         data: dict[str, Any] = {"call": view | instead}

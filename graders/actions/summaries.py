@@ -39,6 +39,7 @@ _GREEN = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+_RED_WORDS = ("fail", "FAIL", "Fail", "rror", "ERROR", "not ok", "Segmentation")
 _NOTHING = re.compile(
     r"""\bno\ tests\ ran\b | \bcollected\ 0\ items\b | \bNo\ tests\ (?:were\ )?(?:found|executed|to\ run)
     | \bno\ test\ files\b
@@ -54,8 +55,11 @@ def summary_of(output: str) -> Summary:
     """What the last lines of a test run say. A failure named anywhere in them beats a success."""
     if not output:
         return ""
-    text = _COLOUR.sub("", output[-_TAIL:])
-    if _RED.search(text):
+    text = output[-_TAIL:]
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    # most runs are green and their output long: a look for the words is far cheaper than the pattern
+    if any(word in text for word in _RED_WORDS) and _RED.search(text):
         return "red"
     if _GREEN.search(text):
         return "green"
