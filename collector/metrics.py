@@ -56,3 +56,4 @@ class Metrics:
             "passhat_verdict_seconds", "From due to verdict written", buckets=LATENCY_BUCKETS_S, registry=r
         )
         self.open_units = Gauge("passhat_open_units", "Traces (or joined traces) waiting to be due", registry=r)
+        self.sql = Counter("passhat_sql_statements", "Statements over /clickhouse", ["result"], registry=r)

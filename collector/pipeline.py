@@ -92,7 +92,9 @@ class Collector:
         listen = config.listen
         self._grpc = GrpcServer(self.receiver, listen.grpc)
         self._http = WebServer(http_app(self.receiver), bind(listen.http, "listen.http"))
-        self._web = WebServer(web_app(self.store, self.status, config, metrics), bind(listen.web, "listen.web"))
+        web = web_app(self.store, self.status, config, metrics)
+        opened.callback(web.state.sql.close)  # before the store: the engine must be idle when it closes
+        self._web = WebServer(web, bind(listen.web, "listen.web"))
 
     def start(self) -> Addresses:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""

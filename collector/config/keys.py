@@ -48,6 +48,12 @@ def _store_url(url: str) -> str:
     return url
 
 
+def _reader_url(url: str) -> str:
+    if not re.match(r"(clickhouse://[^/]|https?://[^/])", url):
+        raise ValueError("write clickhouse://reader:password@host:8443/database?secure=true")
+    return url
+
+
 def _pattern(text: str) -> str:
     try:
         re.compile(text)
@@ -84,6 +90,7 @@ class RunsConfig(Section):
 
 
 class TrialsConfig(Section):
+    reader_url: Annotated[str, AfterValidator(_reader_url)] | None = Field(default=None, repr=False)
     """Which trials count, and as what."""
 
     errors: LeftOut = "exclude"
@@ -208,6 +215,16 @@ class RetentionConfig(Section):
 
     spans: WholeSeconds = 90 * DAY_S
     logs: WholeSeconds = 30 * DAY_S
+class SqlConfig(Section):
+    """What one statement over `/clickhouse` may cost, and how many run at once."""
+
+    timeout_s: Annotated[Seconds, Field(gt=0)] = 60.0
+    max_memory: Bytes = GIB
+    max_rows: Count = 1_000_000
+    max_bytes: Bytes = 64 * MIB
+    readers: Count = 4
+
+
     runs: WholeSeconds = 2 * 365 * DAY_S
     verdicts: WholeSeconds = 2 * 365 * DAY_S
 
@@ -263,6 +280,7 @@ class Config(Section):
     def warnings(self) -> tuple[str, ...]:
         """What is worth a line on stderr: environment variables that are nearly a key, a file that is not read."""
         return self._source.warnings
+    sql: SqlConfig = SqlConfig()
 
     def where(self, *path: str | int) -> str:
         """`passhat.yaml:12` for `where('checks', 0, 'kind')`; '' for a default. For errors found later."""

@@ -7,10 +7,12 @@ every write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from collector.config.units import split_address
@@ -21,6 +23,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = ("/healthz", "/readyz")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 MAX_BODY_BYTES = 4 << 20
+# How a refusal is said on paths that speak another protocol; None for the others.
+Say = Callable[[str, Refused], Response | None]
 
 
 def need(grant: Grant, *scopes: ScopeName) -> None:
@@ -30,15 +34,28 @@ def need(grant: Grant, *scopes: ScopeName) -> None:
         raise Refused(403, f"this needs a token with the scope {wanted}", hint="ask whoever runs this passhat for one")
 
 
-def grant_of(tokens: Tokens, authorization: str) -> Grant:
-    """The grant of an `Authorization` header; raises Refused (401). Without tokens configured: everything."""
+def grant_of(tokens: Tokens, headers: Headers) -> Grant:
+    """The grant of a request; raises Refused (401). Without tokens configured: everything."""
     if not tokens.required:
         return Grant()
-    kind, _, token = authorization.partition(" ")
-    grant = tokens.find(token.strip()) if kind.lower() == "bearer" else None
+    token = token_of(headers)
+    grant = tokens.find(token) if token else None
     if grant is None:
-        raise Refused(401, "the token is not known" if authorization else "this passhat asks for a token", hint=HOW)
+        raise Refused(401, "the token is not known" if token else "this passhat asks for a token", hint=HOW)
     return grant
+
+
+def token_of(headers: Headers) -> str:
+    """A bearer token; or the password of basic auth (or of ClickHouse's own header), whatever the user is called."""
+    kind, _, sent = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return sent.strip()
+    if kind.lower() == "basic":
+        try:
+            return base64.b64decode(sent.strip(), validate=True).decode().partition(":")[2]
+        except ValueError:
+            return ""
+    return headers.get("x-clickhouse-key", "")
 
 
 class Hosts:
@@ -91,10 +108,11 @@ def _name_of(host: str) -> str:
 class Door:
     """ASGI middleware: nothing inside runs before Host, Origin, token and size are looked at."""
 
-    def __init__(self, app: ASGIApp, *, tokens: Tokens, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, *, tokens: Tokens, hosts: Hosts, say: Say | None = None) -> None:
         self._app = app
         self._tokens = tokens
         self._hosts = hosts
+        self._say = say
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
@@ -104,7 +122,8 @@ class Door:
             self._enter(scope)
         except Refused as refused:
             headers = {"WWW-Authenticate": "Bearer"} if refused.status == 401 else {}
-            await problem(refused, headers)(scope, receive, send)
+            reply = (self._say and self._say(scope["path"], refused)) or problem(refused, headers)
+            await reply(scope, receive, send)
             return
         await self._app(scope, receive, _guarded(send))
 
@@ -114,4 +133,4 @@ class Door:
         self._hosts.check(host)
         if scope["method"] not in SAFE_METHODS:
             self._hosts.check_origin(headers.get("origin", ""), host)
-        scope.setdefault("state", {})["grant"] = grant_of(self._tokens, headers.get("authorization", ""))
+        scope.setdefault("state", {})["grant"] = grant_of(self._tokens, headers)

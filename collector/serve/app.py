@@ -12,7 +12,9 @@ from collector.metrics import Metrics
 from collector.serve import health, outcomes, problems, reliability, runs
 from collector.serve.access import Door, Hosts
 from collector.serve.cases import router as cases
+from collector.serve.clickhouse import route as clickhouse
 from collector.serve.docs import router as docs
+from collector.serve.regrading import router as regrading
 from collector.serve.strict import StrictJSON
 from collector.store.store import Store
 from collector.tokens import Tokens
@@ -33,10 +35,14 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     )  # fmt: skip
     app.state.store = store
     app.state.status = status
+    app.state.config = config
     app.state.definitions = config.checks or []
     app.state.metrics = metrics
+    app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
-    for router in (runs.router, outcomes.router, reliability.router, cases, health.router, docs):
+    reading = (runs.router, outcomes.router, reliability.router, cases, health.router, docs, clickhouse.router)
+    for router in (*reading, regrading):
         app.include_router(router)
-    app.add_middleware(Door, tokens=Tokens(config.auth), hosts=Hosts(config.listen.web, config.listen.allowed_hosts))
+    hosts = Hosts(config.listen.web, config.listen.allowed_hosts)
+    app.add_middleware(Door, tokens=Tokens(config.auth), hosts=hosts, say=clickhouse.refusal)
     return app

@@ -72,6 +72,11 @@ class Store:
         return self._connections.target.embedded
 
     @property
+    def target(self) -> Target:
+        """Where it is, with secrets: for handles beside the store's own."""
+        return self._connections.target
+
+    @property
     def name(self) -> str:
         """Where it is, without secrets."""
         return self._connections.target.name
