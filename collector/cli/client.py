@@ -41,10 +41,17 @@ class Api:
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """The JSON of the answer. Raises UsageError, NotFound or StoreError."""
+        reply = self.send(method, path, **kwargs)
+        if reply.is_success:
+            return _json(reply, self.where)
+        raise refusal(reply, self.where)
+
+    def send(self, method: str, path: str, **kwargs: Any) -> httpx.Response:
+        """The answer as it came. Raises StoreError when none comes."""
         import httpx
 
         try:
-            reply = self._runner.run(self._client.request(method, path, **kwargs))
+            return self._runner.run(self._client.request(method, path, **kwargs))
         except httpx.ConnectError:
             raise StoreError(
                 f"no passhat answers at {self.where}",
@@ -52,9 +59,6 @@ class Api:
             ) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise StoreError(f"{self.where}: {type(error).__name__}: {error}") from None
-        if reply.is_success:
-            return _json(reply, self.where)
-        raise refusal(reply, self.where)
 
 
 @contextmanager

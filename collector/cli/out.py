@@ -34,6 +34,16 @@ def result(text: str) -> None:
         raise ReaderLeft from None
 
 
+def result_bytes(data: bytes) -> None:
+    """The result byte by byte, whatever this terminal's letters. Raises ReaderLeft."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise ReaderLeft from None
+
+
 def result_json(value: object) -> None:
     """The result as one JSON document, indented for people, strict for programs. Raises ReaderLeft."""
     result(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))

@@ -33,7 +33,8 @@ NOBODY = "http://127.0.0.1:9"
         (["outcome", "r", "pass", "--server", NOBODY], 4, "no passhat answers"),
         (["runs", "--server", NOBODY, "--data", "."], 2, "--server and --data"),
         (["runs", "--data", "not-there"], 2, "no directory"),
-        (["query", "SELECT 1"], 2, "--data"),
+        (["query", "SELECT 1", "--server", NOBODY], 4, "no passhat answers"),
+        (["query", "SELECT {x:Int32}", "--param", "x"], 2, "NAME=VALUE"),
         (["ingest", "not-there.json"], 2, "no file"),
         (["config", "--config", "not-there.yaml"], 2, "no file"),
         (["serve", "--config", "not-there.yaml"], 2, "no file"),
@@ -63,6 +64,8 @@ def test_without_a_store(arguments: list[str], code: int, says: str) -> None:
         (["report", "--window", "7d", "--since", "7d"], 2),
         (["query", "SELEC 1"], 2),
         (["query", "DROP TABLE runs"], 2),
+        (["query", "SELECT file('/etc/hostname')"], 2),
+        (["query", "SELECT * FROM nothing"], 2),
         (["query", "SELECT count() FROM trials"], 0),
     ],
 )

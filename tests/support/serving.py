@@ -94,7 +94,8 @@ class Serving:
 
     def query(self, sql: str) -> list[dict[str, Any]]:
         """Rows of a SELECT, by `passhat query`: the server must have stopped, a store has one owner."""
-        command = [sys.executable, "-m", "collector", "query", "--config", str(self.config_file), "--json", sql]
+        where = ["--config", str(self.config_file), "--data", str(self.data)]
+        command = [sys.executable, "-m", "collector", "query", *where, "--json", sql]
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=self._env, timeout=120)
         assert done.returncode == 0, done.stderr
         rows: list[dict[str, Any]] = json.loads(done.stdout)
