@@ -6,17 +6,15 @@ it (0.1 ms to open). Server: the user of `store.reader_url`, who may only read t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import chdb
-import clickhouse_connect
+import httpx
 from clickhouse_connect.driver._chdbclient import build_connection_string
-from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import ClickHouseError
 
+from collector.config import join_address
 from collector.errors import UsageError
 from collector.store.client import Target, sql_text
 
@@ -24,7 +22,6 @@ MARK = "passhat guest "
 NO_CAP = 1 << 62
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\b": "\\b", "\f": "\\f"}
 _ESCAPE = str.maketrans(_ESCAPES)
-_PLAIN = {written: plain for plain, written in _ESCAPES.items()}
 
 
 TOO_LARGE = "Code: 396. DB::Exception: Limit for result exceeded, max bytes: {most}. (TOO_MANY_ROWS_OR_BYTES)"
@@ -55,6 +52,10 @@ class Guests(Protocol):
         """End what runs under the mark ('' is all), where the engine is ours to ask."""
         ...
 
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
+
 
 class EmbeddedGuests:
     """Handles of the engine in this process."""
@@ -76,6 +77,9 @@ class EmbeddedGuests:
         with self._opened() as guest:
             found = f"startsWith(Settings['log_comment'], {sql_text(MARK + mark)})"
             guest.query(f"KILL QUERY WHERE {found} ASYNC", "Null", {})
+
+    def close(self) -> None:
+        """Handles are closed one by one, after each statement."""
 
     @contextmanager
     def _opened(self, most: int = NO_CAP) -> Iterator[Guest]:
@@ -118,50 +122,64 @@ class _Embedded:
 
 
 class ServerGuests:
-    """The read-only user of a server. Raises UsageError when the user of `reader_url` may write."""
+    """The read-only user of a server. Raises UsageError when the user of `reader_url` may write, EngineRefused when
+    nobody answers there.
+    """
 
     def __init__(self, reader: Target) -> None:
         self.database = reader.database
-        self._client = clickhouse_connect.get_client(
-            **reader.server,
-            database=reader.database,
-            settings=reader.options,
-            autogenerate_session_id=False,
-            form_encode_query_params=True,
+        at = reader.server
+        self._client = httpx.Client(
+            base_url=f"{at['interface']}://{join_address(at['host'], at['port'])}",
+            auth=(at["username"], at["password"]),
+            timeout=httpx.Timeout(10, read=None),  # the statement's own time limit ends it
+            trust_env=False,
         )
-        if self._client.command("SELECT getSetting('readonly')") == 0:
-            raise UsageError(
-                f"store.reader_url: the user at {reader.name} may write",
-                hint="give it a profile with readonly = 2, as docker/clickhouse/users.d/passhat.xml does",
-            )
+        self._options = reader.options
+        try:
+            self._refuse_writers(reader)
+        except BaseException:
+            self.close()
+            raise
+
+    def _refuse_writers(self, reader: Target) -> None:
+        with self.handle({}) as guest:
+            if guest.query("SELECT getSetting('readonly')", "TSV", {}).strip() == b"0":
+                raise UsageError(
+                    f"store.reader_url: the user at {reader.name} may write",
+                    hint="give it a profile with readonly = 2, as docker/clickhouse/users.d/passhat.xml does",
+                )
 
     @contextmanager
     def handle(self, settings: Mapping[str, str], mark: str = "") -> Iterator[Guest]:
-        yield _Served(self._client, dict(settings))
+        yield _Served(self._client, {**settings, **self._options, "database": self.database})
 
     def cancel(self, mark: str) -> None:
         """A user who may only read may not kill either: `max_execution_time` ends what nobody waits for."""
 
+    def close(self) -> None:
+        self._client.close()
+
 
 class _Served:
-    def __init__(self, client: Client, settings: dict[str, str]) -> None:
+    """Straight to the server: a client would make values of the parameters, and escape them in its own way again."""
+
+    def __init__(self, client: httpx.Client, asked: dict[str, str]) -> None:
         self._client = client
-        self._settings = settings
+        self._asked = asked
 
     def query(self, sql: str, fmt: str, params: Mapping[str, str]) -> bytes:
-        # Without a placeholder the client would take the parameters for those of a % template.
-        plain = {name: unescaped(value) for name, value in params.items() if f"{{{name}:" in sql}
+        bound = {f"param_{name}": value for name, value in params.items()}
+        asked = {**self._asked, "default_format": fmt, "wait_end_of_query": "1", **bound}
         try:
-            return bytes(self._client.raw_query(sql, plain or None, self._settings, fmt=fmt))
-        except ClickHouseError as error:
-            raise EngineRefused(str(error)) from error
+            reply = self._client.post("/", params=asked, content=sql.encode())
+        except httpx.HTTPError as error:
+            raise EngineRefused(f"the ClickHouse server does not answer: {type(error).__name__}") from error
+        if not reply.is_success:
+            raise EngineRefused(reply.text)
+        return reply.content
 
 
 def escaped(text: str) -> str:
     """Text as a parameter value."""
     return text.translate(_ESCAPE)
-
-
-def unescaped(value: str) -> str:
-    """The text of a parameter value, for a client that escapes it itself."""
-    return re.sub(r"\\(.)", lambda found: _PLAIN.get(found[0], found[1]), value, flags=re.DOTALL)

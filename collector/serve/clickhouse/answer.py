@@ -7,6 +7,7 @@ import threading
 from msgspec import Struct
 
 from collector.config.keys import SqlConfig
+from collector.errors import UsageError
 from collector.serve.clickhouse import handshake
 from collector.serve.clickhouse.allowed import Allowed
 from collector.serve.clickhouse.asked import Asked
@@ -59,6 +60,14 @@ class Answers:
         if self._guests is not None:
             self._guests.cancel(mark)
 
+    def close(self) -> None:
+        """End all that runs and let go of the store; a later statement opens it again."""
+        self.cancel()
+        with self._lock:
+            if self._guests is not None:
+                self._guests.close()
+            self._guests = None
+
     def _run(self, guests: Guests, allowed: Allowed, asked: Asked, mark: str) -> Answer:
         settings_of(asked.settings, self._caps)  # refuses before anything is looked at
         with guests.handle(GUARDING) as guest:
@@ -90,7 +99,10 @@ class Answers:
             return EmbeddedGuests(self._store.target)
         if not self._reader_url:
             raise SqlError(ACCESS_DENIED, NO_READER)
-        return ServerGuests(Target(self._reader_url, self._store.target.path))
+        try:
+            return ServerGuests(Target(self._reader_url, self._store.target.path))
+        except UsageError as error:
+            raise SqlError(ACCESS_DENIED, f"SQL is off: {error}") from error
 
 
 def format_of(name: str) -> str:

@@ -22,6 +22,7 @@ TOO_MANY_SIMULTANEOUS_QUERIES = 202
 BAD_QUERY_PARAMETER = 457
 ACCESS_DENIED = 497
 AUTHENTICATION_FAILED = 516
+NO_ANSWER = 210
 NO_SUCH_ENCODING = 1002
 
 NAMES = {
@@ -30,6 +31,7 @@ NAMES = {
     READONLY: "READONLY",
     QUERY_IS_TOO_LARGE: "QUERY_IS_TOO_LARGE",
     TOO_MANY_SIMULTANEOUS_QUERIES: "TOO_MANY_SIMULTANEOUS_QUERIES",
+    NO_ANSWER: "NETWORK_ERROR",
     BAD_QUERY_PARAMETER: "BAD_QUERY_PARAMETER",
     ACCESS_DENIED: "ACCESS_DENIED",
     AUTHENTICATION_FAILED: "AUTHENTICATION_FAILED",
@@ -54,6 +56,7 @@ STATUS = {
     AUTHENTICATION_FAILED: 401,
     QUERY_IS_TOO_LARGE: 413,
     TOO_MANY_SIMULTANEOUS_QUERIES: 503,
+    NO_ANSWER: 503,
 }
 
 
@@ -69,7 +72,7 @@ class SqlError(Exception):
     def of_engine(cls, said: str) -> SqlError:
         """The engine's own words, its code taken out of them. It repeats "Code: N." for errors it passes on."""
         found = _CODE.search(said)
-        code = int(found[1]) if found else NO_SUCH_ENCODING
+        code = int(found[1]) if found else NO_ANSWER
         text = said[found.start() :] if found else said
         while (again := _CODE.match(text)) and _CODE.match(text, again.end()):
             text = text[again.end() :]

@@ -67,7 +67,7 @@ class Desk:
 
     def close(self) -> None:
         """End all that runs: the engine must be idle when the process ends."""
-        self._answers.cancel()
+        self._answers.close()
 
     def count(self, result: str) -> None:
         self._metrics.sql.labels(result=result).inc()
