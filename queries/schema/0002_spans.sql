@@ -22,11 +22,11 @@ CREATE TABLE IF NOT EXISTS spans
     duration_ns UInt64 CODEC(ZSTD(1)),
     status_code Int32 CODEC(ZSTD(1)),
     status_message String CODEC(ZSTD(1)),
-    attr_string Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    attr_int Map(LowCardinality(String), Int64) CODEC(ZSTD(1)),
-    attr_double Map(LowCardinality(String), Float64) CODEC(ZSTD(1)),
-    attr_bool Map(LowCardinality(String), Bool) CODEC(ZSTD(1)),
-    attr_other Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    attr_string Map(String, String) CODEC(ZSTD(1)),
+    attr_int Map(String, Int64) CODEC(ZSTD(1)),
+    attr_double Map(String, Float64) CODEC(ZSTD(1)),
+    attr_bool Map(String, Bool) CODEC(ZSTD(1)),
+    attr_other Map(String, String) CODEC(ZSTD(1)),
     events String CODEC(ZSTD(1)),
     links String CODEC(ZSTD(1)),
     resource LowCardinality(String),
@@ -60,7 +60,6 @@ CREATE TABLE IF NOT EXISTS spans
         parent_span_id, trace_state, trace_flags, name, kind, start_ns, end_ns, status_code, status_message,
         attr_string, attr_int, attr_double, attr_bool, attr_other, events, links, resource, scope,
         dropped_attributes, dropped_events, dropped_links) CODEC(ZSTD(1)),
-    INDEX by_trace trace_id TYPE bloom_filter GRANULARITY 1,
     INDEX by_response response_id TYPE bloom_filter GRANULARITY 4
 )
 ENGINE = ReplacingMergeTree(version)

@@ -109,6 +109,8 @@ def newest(histories: list[list[Write]]) -> dict[int, Write]:
 @given(histories)
 def test_counts_equal_a_full_recount_after_any_history(shared: Store, history: list[list[Write]]) -> None:
     project = next(PROJECTS)
+    if shared.embedded:  # there are no two graders
+        history = [[write._replace(blind=False) for write in batch] for batch in history]
     for batch in history:
         written(shared, project, batch)
     assert counted(shared, "hour_counts", "hour", project) == stored(shared, 3600, project)
