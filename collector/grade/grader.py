@@ -109,15 +109,10 @@ class Grader:
             inputs=snapshot.inputs,
             input_digest=digest_of(snapshot.unit, run, outcomes, basis),
             outcomes=tuple(outcomes),
-            actions=self._actions(run),
+            actions=self.checks.actions(run),
             members=snapshot.unit.members,
             as_of_ns=snapshot.now_ns,
         )
-
-    def _actions(self, run: Run) -> dict[int, tuple[str, ...]]:
-        """The kinds of action of each call, by its line number."""
-        calls = self.checks.trace(run).calls
-        return {call.n: tuple(dict.fromkeys(action.kind for action in call.actions)) for call in calls if call.actions}
 
     def _withdrawal(self, run_id: str, snapshot: Snapshot) -> Grading:
         """It was a run when less was known; its spans now belong to another."""

@@ -18,7 +18,8 @@ from graders.checks.external import CheckFailed, External
 
 MAX_REPLY_BYTES = 1 << 20
 DESCRIBE_S = 30.0  # importing a module may be slow once
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]  # where `collector` is imported from, installed or not
+BOOT = "import sys; sys.path[:0] = sys.argv[1:]; from collector.grade.worker import main; main()"
 
 
 class Programs:
@@ -83,12 +84,9 @@ class Programs:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._worker is None or self._worker.poll() is not None:
-            paths = [str(self._folder), str(ROOT), os.environ.get("PYTHONPATH", "")]
-            self._worker = subprocess.Popen(
-                [sys.executable, "-m", "collector.grade.worker"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=self._folder,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-            )  # fmt: skip
+            command = [sys.executable, "-c", BOOT, str(self._folder), str(ROOT)]
+            pipe = subprocess.PIPE
+            self._worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0, cwd=self._folder)
         return self._worker
 
     def _end(self) -> int | None:
