@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import zstandard
 from msgspec import Struct
@@ -280,7 +280,16 @@ def _salvage(file: Path) -> Iterator[Row]:
             while (found := connection.execute(step, (first,)).fetchone()) and (first := found[0]) not in seen:
                 seen.add(first)
                 with suppress(sqlite3.DatabaseError):  # this row's own pages are damaged
-                    yield connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE seq = ?", found).fetchone()
+                    row = connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE seq = ?", found).fetchone()
+                    if _is_sound(row):
+                        yield row
+
+
+def _is_sound(row: Row | None) -> bool:
+    """Whether a row of a damaged file still has the form of one: its pages may hold anything."""
+    if row is None or [type(value) for value in row] != [int, str, str, int, int, bytes]:
+        return False
+    return row[2] in get_args(Signal) and row[4] == len(row[5])
 
 
 def _pad(file: Path) -> None:
