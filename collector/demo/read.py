@@ -23,7 +23,7 @@ TASK = f"""SELECT task_id, n, c, pass_at_k, pass_hat_k FROM task_reliability{CAL
     WHERE project = {{project:String}} AND task_class = {{class:String}}"""
 SUITE = f"""SELECT tasks, tasks_used, n, pass_at_k, pass_hat_k FROM suite_reliability{CALL}, k={{k:UInt32}})
     WHERE project = {{project:String}} AND task_class = {{class:String}} AND basis = 'outcome'"""
-DISAGREEMENTS = f"""SELECT run_id AS run, task_id, outcome, trajectory, meaning FROM disagreements{CALL})
+DISAGREEMENTS = f"""SELECT run_id AS run, run_id, task_id, outcome, trajectory, meaning FROM disagreements{CALL})
     WHERE project = {{project:String}} AND task_id = {{task:String}} ORDER BY run_id"""
 ARRIVED = """SELECT countIf(result != 'pending') AS closed, countIf(outcome != '' AND basis = 'outcome') AS judged
     FROM trials WHERE project = {project:String}"""
