@@ -14,6 +14,7 @@ from collector.serve.access import Door, Hosts
 from collector.serve.cases import router as cases
 from collector.serve.clickhouse import route as clickhouse
 from collector.serve.docs import router as docs
+from collector.serve.gate.route import router as gate
 from collector.serve.regrading import router as regrading
 from collector.serve.strict import StrictJSON
 from collector.store.store import Store
@@ -40,7 +41,7 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     app.state.metrics = metrics
     app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
-    reading = (runs.router, outcomes.router, reliability.router, cases, health.router, docs, clickhouse.router)
+    reading = (runs.router, outcomes.router, reliability.router, gate, cases, health.router, docs, clickhouse.router)
     for router in (*reading, regrading):
         app.include_router(router)
     hosts = Hosts(config.listen.web, config.listen.allowed_hosts)

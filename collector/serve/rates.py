@@ -50,6 +50,14 @@ def filtered(view: str) -> str:
     return text
 
 
+def over_filters(sql: str) -> str:
+    """A query over `counts_between`, with that read over filtered counts; `{recent:…}` may stand for `{start:…}`."""
+    recent = statement("filtered_counts").replace("{start:", "{recent:")
+    return _inlined(sql, {}).replace(
+        "counts_between(start={recent:DateTime64(3, 'UTC')}, end={end:DateTime64(3, 'UTC')}) AS", f"({recent}) AS"
+    )
+
+
 def _inlined(body: str, bodies: Mapping[str, str]) -> str:
     def put(match: re.Match[str]) -> str:
         if match[1] == BOTTOM:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from collector.store.checks import Checks
 from collector.store.client import Connections, Target
 from collector.store.columns import TableColumns, table_types
+from collector.store.decisions import Decided
 from collector.store.engine import render
 from collector.store.gradings import Gradings
 from collector.store.migrate import migrate
@@ -47,6 +48,7 @@ class Store:
         self._writer = Writer(connections, types, collector)
         self._gradings = Gradings(connections, self._reader, types)
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
+        self._decisions = TableColumns("gate_decisions", Decided, types["gate_decisions"])
         self._checks = Checks(connections, self._reader, collector)
         self.collector = collector
 
@@ -128,6 +130,10 @@ class Store:
         rows = [outcome_row(project, outcome, from_telemetry=False) for project, outcome in outcomes]
         self._connections.insert("outcomes", self._outcomes.arrow(rows))
         self._writer.touch(self._units_meant({(project, outcome.run_id) for project, outcome in outcomes}))
+
+    def log_decision(self, decided: Decided) -> None:
+        """Keep what a gate decided, as it was decided."""
+        self._connections.insert("gate_decisions", self._decisions.arrow([decided]))
 
     def join_answers(self, units: Sequence[Key]) -> set[Key]:
         """Tie evaluations without a trace to the model calls they are about, by response id; the (project, trace) tied.
