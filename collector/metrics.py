@@ -27,6 +27,7 @@ class Metrics:
             registry=r,
         )
         self.repaired = Counter("passhat_repaired", "Values repaired and marked", ["reason"], registry=r)
+        self.redacted = Counter("passhat_redacted", "Secrets replaced before the spool", ["kind"], registry=r)
         self.received_bytes = Counter(
             "passhat_received_bytes", "Bytes of export requests, inflated", ["signal"], registry=r
         )

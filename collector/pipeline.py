@@ -28,6 +28,7 @@ from collector.normalise.drain import Drain
 from collector.receive.grpc import GrpcServer
 from collector.receive.http import http_app
 from collector.receive.otlp import Receiver
+from collector.redact.configured import redactor_of
 from collector.rules import (
     assembly_policy_of,
     checks_of,
@@ -84,7 +85,8 @@ class Collector:
         )
         opened.callback(self.spool.close)
 
-        self.receiver = Receiver(self.spool, metrics, limits, authorize=ingest_authorizer(Tokens(config.auth)))
+        authorize = ingest_authorizer(Tokens(config.auth))
+        self.receiver = Receiver(self.spool, metrics, limits, authorize=authorize, redact=redactor_of(config))
         grader = Grader(checks, assembly_policy_of(config), epoch, programs)
         self.loop = GradeLoop(self.store, grader, due_policy_of(config), metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)

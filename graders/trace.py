@@ -12,6 +12,7 @@ from semconv.run import Run
 from semconv.trace_line import TraceLine
 
 _CUT = "truncated"
+_LEFT_OUT = "[redacted:content:"
 
 
 class Trace:
@@ -85,7 +86,7 @@ class Trace:
         """A field of the `run` view, None when it is not known."""
         match name:
             case "final_text":
-                return self.final_text
+                return _known(self.final_text)
             case "subtype":
                 return self.run.subtype or next((line.subtype for line in self.run.lines if line.role == "result"), "")
             case "status":
@@ -96,7 +97,7 @@ class Trace:
                 return self.run.root_error_type
             case "first_user" | "last_user":
                 said = [event.line.text for event in self.events if event.event == "user_turn"]
-                return "" if not said else said[0 if name == "first_user" else -1]
+                return "" if not said else _known(said[0 if name == "first_user" else -1])
             case "turns" | "tool_calls" | "input_tokens" | "output_tokens" | "cost_usd" | "seconds":
                 return self.total(name)
             case "counts":
@@ -104,6 +105,11 @@ class Trace:
             case "flags":
                 return list(self.run.flags)
         return getattr(self.run, name)
+
+
+def _known(text: str) -> str | None:
+    """The text; None when `redact.content: off` left only a mark of it."""
+    return None if _LEFT_OUT in text else text
 
 
 def _sum_of(lines: tuple[TraceLine, ...], name: str) -> float | int | None:

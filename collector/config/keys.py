@@ -27,7 +27,7 @@ from collector.config.units import (
 )
 
 # Sections that are read and checked, and that no stage acts on yet: setting one is worth a warning.
-NOT_IN_FORCE = ("gates", "slos", "redact", "retention")
+NOT_IN_FORCE = ("gates", "slos", "retention")
 
 Scope = Literal["ingest", "label", "read", "admin"]
 LeftOut = Literal["exclude", "fail"]
@@ -55,11 +55,25 @@ def _reader_url(url: str) -> str:
 
 
 def _pattern(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from None
+    from collector.redact.finder import problem_of  # brings an engine that few configurations need
+
+    if problem := problem_of(text):
+        raise ValueError(problem)
     return text
+
+
+def _secret_key(name: str) -> str:
+    if "passhat." in name:
+        raise ValueError("passhat's own attributes are never redacted: they say which run it is")
+    return name
+
+
+def _kind(name: str) -> str:
+    from collector.redact.secrets import KINDS
+
+    if name not in KINDS:
+        raise ValueError(f"no kind of secret: the kinds are {', '.join(KINDS)}")
+    return name
 
 
 Pattern = Annotated[str, AfterValidator(_pattern)]
@@ -205,9 +219,12 @@ class RedactConfig(Section):
     """What never reaches the spool."""
 
     enabled: bool = True
-    keys: Texts = ()
+    keys: Annotated[tuple[Annotated[str, AfterValidator(_secret_key)], ...], BeforeValidator(as_list)] = ()
     patterns: Annotated[tuple[Pattern, ...], BeforeValidator(as_list)] = ()
+    also: Annotated[tuple[Literal["card", "email"], ...], BeforeValidator(as_list)] = ()
+    never: Annotated[tuple[Annotated[str, AfterValidator(_kind)], ...], BeforeValidator(as_list)] = ()
     content: Literal["on", "off"] = "on"
+    key_file: Path | None = None
 
 
 class RetentionConfig(Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from collector.errors import BadData
@@ -33,6 +34,7 @@ class Findings:
         """Forgets everything: the request is decoded anew."""
         self.refused: dict[str, int] = {}  # reason -> spans or log records
         self.repaired: dict[str, int] = {}  # reason -> values
+        self.redacted: Mapping[str, int] = {}  # kind of secret -> values
         self.ignored = 0  # passhat's own telemetry
         self.first_why = ""
         self.first_field = ""

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import nullcontext
 from typing import Any, Literal, TypeAlias
@@ -50,7 +50,8 @@ class Principal(Struct, frozen=True):
 
 
 Authorize: TypeAlias = Callable[[str | None], Principal]  # raises Unauthenticated or Forbidden
-Redact: TypeAlias = Callable[[Any], int]  # rewrites a request in place, returns how many values
+# Rewrites a request in place, given its serialized form and signal; how many values of which kind, None: as it was.
+Redact: TypeAlias = Callable[[Any, bytes, Signal], Mapping[str, int] | None]
 
 
 def everyone(token: str | None) -> Principal:
@@ -138,11 +139,11 @@ class Receiver:
         if not call.records:
             return
         findings.write_marks()
-        if self._redact is not None and self._redact(request):
-            findings.changed = True
-        as_received = body if call.encoding == "protobuf" and not findings.changed else None
+        wire = body if call.encoding == "protobuf" and not findings.changed else request.SerializeToString()
+        if self._redact is not None and (redacted := self._redact(request, wire, call.signal)) is not None:
+            findings.redacted, wire = redacted, request.SerializeToString()
         received_ns = time.time_ns()
-        for project, payload in self._by_project(call, request, as_received):
+        for project, payload in self._by_project(call, request, wire):
             call.durable.append(self._spool.append(project, call.signal, payload, received_ns))
 
     def _decode(self, call: Call, body: bytes) -> Any:
@@ -153,15 +154,15 @@ class Receiver:
         except DecodeError:
             return repair(body, call.signal, call.findings)
 
-    def _by_project(self, call: Call, request: Any, as_received: bytes | None) -> Iterable[tuple[str, bytes]]:
-        """One payload a project; the bytes as received where they may stay as they are."""
+    def _by_project(self, call: Call, request: Any, wire: bytes) -> Iterable[tuple[str, bytes]]:
+        """One payload a project; `wire` is the whole request serialized, as received where it may stay as it is."""
         projects: dict[str, list[Any]] = {}
         for group in call.groups:
             projects.setdefault(self._project(call, group), []).append(group.message)
             if len(group.project) > PROJECT_CHARS:
                 call.findings.repair(None, TRUNCATED, "passhat.project")
         if len(projects) == 1:
-            yield next(iter(projects)), as_received or request.SerializeToString()
+            yield next(iter(projects)), wire
             return
         shape = SHAPES[call.signal]
         for project, messages in projects.items():
@@ -209,6 +210,8 @@ class Receiver:
             metrics.refused.labels(call.signal, reason).inc(count)
         for reason, count in findings.repaired.items():
             metrics.repaired.labels(reason).inc(count)
+        for kind, count in findings.redacted.items():
+            metrics.redacted.labels(kind).inc(count)
         if findings.ignored:
             metrics.refused.labels(call.signal, "own_telemetry").inc(findings.ignored)
         if findings.warning:

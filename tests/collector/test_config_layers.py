@@ -156,9 +156,9 @@ def test_an_embedded_store_follows_data(
 
 
 def test_a_section_that_does_nothing_yet_is_mentioned_when_it_is_set() -> None:
-    said = config_of("redact:\n  content: off\n", {"PASSHAT_RETENTION__SPANS": "7d"}).warnings
+    said = config_of("slos: [{name: s, target: 0.9}]\n", {"PASSHAT_RETENTION__SPANS": "7d"}).warnings
     assert said == (
-        "passhat.yaml:1: `redact` is not in force in this version",
+        "passhat.yaml:1: `slos` is not in force in this version",
         "PASSHAT_RETENTION__SPANS: `retention` is not in force in this version",
     )
     assert config_of("redact: {enabled: true}\nretention: {spans: 90d}\n").warnings == ()
