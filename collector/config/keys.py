@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from collector.config.source import Source
 from collector.config.units import (
@@ -27,10 +27,13 @@ from collector.config.units import (
 )
 
 # Sections that are read and checked, and that no stage acts on yet: setting one is worth a warning.
-NOT_IN_FORCE = ("gates", "slos", "retention")
+NOT_IN_FORCE = ("retention",)
 
 Scope = Literal["ingest", "label", "read", "admin"]
+Listener = Literal["grpc", "http", "web"]
 LeftOut = Literal["exclude", "fail"]
+Status = Literal["pass", "fail", "error", "unknown", "not_applicable"]
+Trouble = Literal["fail", "gate_denied", "slo_burn"]
 Share = Annotated[float, Field(ge=0, le=1)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -51,6 +54,12 @@ def _store_url(url: str) -> str:
 def _reader_url(url: str) -> str:
     if not re.match(r"(clickhouse://[^/]|https?://[^/])", url):
         raise ValueError("write clickhouse://reader:password@host:8443/database?secure=true")
+    return url
+
+
+def _http_url(url: str) -> str:
+    if not re.match(r"https?://[^/\s]+", url):
+        raise ValueError("write https://host:port/path")
     return url
 
 
@@ -90,6 +99,7 @@ class StoreConfig(Section):
 
     url: Annotated[str, AfterValidator(_store_url)] = Field(default="chdb:./passhat-data", repr=False)
     cluster: str | None = None
+    reader_url: Annotated[str, AfterValidator(_reader_url)] | None = Field(default=None, repr=False)
 
 
 class RunsConfig(Section):
@@ -104,7 +114,6 @@ class RunsConfig(Section):
 
 
 class TrialsConfig(Section):
-    reader_url: Annotated[str, AfterValidator(_reader_url)] | None = Field(default=None, repr=False)
     """Which trials count, and as what."""
 
     errors: LeftOut = "exclude"
@@ -164,7 +173,20 @@ class SloConfig(Section):
 
 
 class TlsConfig(Section):
-    """TLS of the listeners: no key yet, so that none is silently ignored."""
+    """TLS of the listeners; `{}` is none. With `client_ca` clients must show a certificate of it."""
+
+    cert: Path | None = None
+    key: Path | None = None
+    client_ca: Path | None = None
+    listeners: Annotated[tuple[Listener, ...], BeforeValidator(as_list), Field(min_length=1)] = ("grpc", "http", "web")
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.cert is None) != (self.key is None):
+            raise ValueError("`cert` and `key` belong together: name both")
+        if self.cert is None and self.client_ca is not None:
+            raise ValueError("`client_ca` needs `cert` and `key`")
+        return self
 
 
 class ListenConfig(Section):
@@ -215,6 +237,16 @@ class LimitsConfig(Section):
     max_value_bytes: Bytes = 8 * MIB
 
 
+class SqlConfig(Section):
+    """What one statement over `/clickhouse` may cost, and how many run at once."""
+
+    timeout_s: Annotated[Seconds, Field(gt=0)] = 60.0
+    max_memory: Bytes = GIB
+    max_rows: Count = 1_000_000
+    max_bytes: Bytes = 64 * MIB
+    readers: Count = 4
+
+
 class RedactConfig(Section):
     """What never reaches the spool."""
 
@@ -232,26 +264,30 @@ class RetentionConfig(Section):
 
     spans: WholeSeconds = 90 * DAY_S
     logs: WholeSeconds = 30 * DAY_S
-class SqlConfig(Section):
-    """What one statement over `/clickhouse` may cost, and how many run at once."""
-
-    timeout_s: Annotated[Seconds, Field(gt=0)] = 60.0
-    max_memory: Bytes = GIB
-    max_rows: Count = 1_000_000
-    max_bytes: Bytes = 64 * MIB
-    readers: Count = 4
-
-
     runs: WholeSeconds = 2 * 365 * DAY_S
     verdicts: WholeSeconds = 2 * 365 * DAY_S
 
 
 class ExportConfig(Section):
-    """Verdicts out as OTLP: no key yet, so that none is silently ignored."""
+    """Verdicts out as OTLP log events; off without an endpoint. `since`: how far back the first time."""
+
+    endpoint: Annotated[str, AfterValidator(_http_url)] | None = None
+    protocol: Literal["http/protobuf", "grpc"] = "http/protobuf"
+    headers: dict[str, str] = Field(default={}, repr=False)
+    compression: Literal["gzip", "none"] = "gzip"
+    timeout_s: Annotated[Seconds, Field(gt=0)] = 10.0
+    since: WholeSeconds = 0
+    statuses: Annotated[tuple[Status, ...], BeforeValidator(as_list)] = ("pass", "fail", "error", "unknown")
 
 
 class WebhookConfig(Section):
-    """A webhook: no key yet, so that none is silently ignored."""
+    """Whom to tell when something starts going wrong, and when it is over."""
+
+    url: Annotated[str, AfterValidator(_http_url)] = Field(repr=False)
+    on: Annotated[tuple[Trouble, ...], BeforeValidator(as_list), Field(min_length=1)] = ("gate_denied", "slo_burn")
+    cooldown: WholeSeconds = HOUR_S
+    headers: dict[str, str] = Field(default={}, repr=False)
+    timeout_s: Annotated[Seconds, Field(gt=0)] = 10.0
 
 
 class JudgeConfig(Section):
@@ -280,6 +316,7 @@ class Config(Section):
     data: Path = Path("passhat-data")
     spool: SpoolConfig = SpoolConfig()
     limits: LimitsConfig = LimitsConfig()
+    sql: SqlConfig = SqlConfig()
     redact: RedactConfig = RedactConfig()
     retention: RetentionConfig = RetentionConfig()
     export: ExportConfig = ExportConfig()
@@ -297,7 +334,6 @@ class Config(Section):
     def warnings(self) -> tuple[str, ...]:
         """What is worth a line on stderr: environment variables that are nearly a key, a file that is not read."""
         return self._source.warnings
-    sql: SqlConfig = SqlConfig()
 
     def where(self, *path: str | int) -> str:
         """`passhat.yaml:12` for `where('checks', 0, 'kind')`; '' for a default. For errors found later."""

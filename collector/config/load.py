@@ -84,6 +84,9 @@ def _absolute(config: Config, source: Source) -> Config:
     if auth.tokens_file is not None:
         tokens_file = _path(auth.tokens_file, ("auth", "tokens_file"), source)
         auth = auth.model_copy(update={"tokens_file": tokens_file})
+    tls = config.listen.tls
+    files = {name: path for name in ("cert", "key", "client_ca") if (path := getattr(tls, name)) is not None}
+    tls = tls.model_copy(update={n: _path(path, ("listen", "tls", n), source) for n, path in files.items()})
     redact = config.redact
     if redact.key_file is not None:
         redact = redact.model_copy(update={"key_file": _path(redact.key_file, ("redact", "key_file"), source)})
@@ -94,6 +97,7 @@ def _absolute(config: Config, source: Source) -> Config:
             "cases": _path(config.cases, ("cases",), source),
             "dialects": tuple(_path(one, ("dialects", i), source) for i, one in enumerate(config.dialects)),
             "auth": auth,
+            "listen": config.listen.model_copy(update={"tls": tls}),
             "redact": redact,
         }
     )

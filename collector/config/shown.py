@@ -44,8 +44,10 @@ def masked(text: str, secrets: list[str]) -> str:
 
 
 def _masked(config: Config, path: KeyPath, value: Any) -> Any:
-    if value and isinstance(path[-1], str) and _SECRET_KEY.search(path[-1]):
+    if value and isinstance(path[-1], str) and (_SECRET_KEY.search(path[-1]) or "headers" in path[:-1]):
         return MASK
+    if path[0] == "webhooks" and path[-1] == "url":
+        return re.sub(r"(?<=//)(?:[^/@]*@)?([^/]+)/.+", rf"\1/{MASK}", value)  # the path of a hook is its password
     if isinstance(value, str):
         return masked(value, config.source.secrets)
     if isinstance(value, list | dict):
