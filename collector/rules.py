@@ -124,7 +124,9 @@ def trial_policy_of(config: Config) -> TrialPolicy:
 def store_policy_of(config: Config) -> dict[str, str]:
     """What every collector and every query must agree on, as the store's `policy` table keeps it."""
     trials = config.trials
-    return {"errors": trials.errors, "incomplete": trials.incomplete, "retries": trials.retries}
+    slos = [slo.model_dump(mode="json", by_alias=True) for slo in config.slos]
+    counted = {"errors": trials.errors, "incomplete": trials.incomplete, "retries": trials.retries}
+    return {**counted, "slos": orjson.dumps(slos).decode()}
 
 
 def due_policy_of(config: Config) -> DuePolicy:
