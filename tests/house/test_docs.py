@@ -116,7 +116,7 @@ def is_model(one: object) -> bool:
 
 
 def test_no_key_is_documented_that_does_not_exist() -> None:
-    known = {".".join(map(str, path)) for path in env_names().values()} | {"listen.tls", "export", "judge"}
+    known = {".".join(map(str, path)) for path in env_names().values()} | {"listen.tls", "judge"}
     sections = {key.split(".")[0] for key in known}
     named = {key for key in rows(page("docs/configuration.md")) if key.split(".")[0] in sections and " " not in key}
     assert {key for key in named - known if not key.startswith("gates.NAME.") and "[]" not in key} == set()
