@@ -82,7 +82,8 @@ CREATE TABLE IF NOT EXISTS runs
     check_fix Array(LowCardinality(String)),
     check_lines Array(Array(UInt32)) CODEC(ZSTD(1)),
     first_stored DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    graded_at DateTime64(9, 'UTC') DEFAULT now64(9) CODEC(ZSTD(1))
+    graded_at DateTime64(9, 'UTC') DEFAULT now64(9) CODEC(ZSTD(1)),
+    INDEX by_run run_id TYPE bloom_filter GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(rank)
 ORDER BY (project, run_key)

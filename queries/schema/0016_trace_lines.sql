@@ -41,7 +41,8 @@ CREATE TABLE IF NOT EXISTS trace_lines
     task_id LowCardinality(String),
     task_version LowCardinality(String),
     run_ended DateTime64(3, 'UTC') CODEC(ZSTD(1)),
-    written_at DateTime64(9, 'UTC') DEFAULT now64(9) CODEC(Delta, ZSTD(1))
+    written_at DateTime64(9, 'UTC') DEFAULT now64(9) CODEC(Delta, ZSTD(1)),
+    INDEX by_run run_id TYPE bloom_filter GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(written_at)
 PARTITION BY toYYYYMM(run_ended)

@@ -8,6 +8,7 @@ import pytest
 
 from collector.store.reader import SPANS
 from collector.store.store import Store
+from semconv.trace_line import TraceLine
 from tests.support.stores import batch, graded, row, span, trace
 
 MONTHS = 6
@@ -78,3 +79,13 @@ def test_a_run_is_read_by_key(store: Store, table: str) -> None:
     some, all_of_them = reads(store, f"SELECT * FROM {table} FINAL WHERE {where}")[table]
     assert all_of_them >= 3
     assert some == 1
+
+
+@pytest.mark.parametrize("view", ["trials", "tool_calls", "trace_lines"])
+def test_people_who_ask_for_a_run_by_its_id_read_little(store: Store, view: str) -> None:
+    lines = (TraceLine(n=1, role="assistant", tool="Bash"), TraceLine(n=2, role="result"))
+    store.write_gradings([graded(f"r{n}", lines=lines) for n in range(3000)])
+    table = {"trials": "runs"}.get(view, "trace_lines")
+    some, all_of_them = reads(store, f"SELECT * FROM {view} WHERE run_id = 'r7'")[table]
+    assert all_of_them >= 3
+    assert some <= 2
