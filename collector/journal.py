@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 PAGE_BYTES = 8192  # one commit writes whole pages: 8 KiB was fastest for small and for large requests
 VACUUM_PAGES = 8192  # most free pages given back at once, so that no acknowledgement waits long
 MAX_INFLATED = 1 << 30  # no entry is larger: a damaged header must not allocate what it claims
+TEN_YEARS_US = 10 * 366 * 86_400 * 1_000_000
 MAX_PADDED = 1 << 40
 SALVAGE_BYTES = 16 << 20  # most compressed bytes carried over in one commit
 _SCHEMA = """
@@ -56,9 +57,17 @@ class SpoolEntry(Struct, frozen=True):
     payload: bytes
 
 
+class Damaged(sqlite3.DatabaseError):
+    """A row that SQLite reads without complaint and that cannot have been written: its page was overwritten."""
+
+    def __init__(self) -> None:
+        super().__init__("a row holds what was never written to it")
+
+
 def is_corrupt(error: sqlite3.Error) -> bool:
     """Whether SQLite says that the file itself is damaged, so that trying again cannot help."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return isinstance(error, Damaged) or code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class Journal:
@@ -87,9 +96,11 @@ class Journal:
         entries, size, newest, discarded = self._writer.execute(
             "SELECT count(*), total(size), ifnull(max(seq), 0), (SELECT discarded FROM meta) FROM entries"
         ).fetchone()
-        self.entries, self.bytes, self.newest = int(entries), int(size), int(newest)
+        if newest > _latest_possible():
+            raise Damaged
+        self.entries, self.bytes, self.newest = entries, int(size), newest
         # Numbers start at the clock in microseconds, so that none comes back even when the whole file was lost.
-        self.next_seq = max(self.newest, int(discarded), time.time_ns() // 1000, getattr(self, "next_seq", 0)) + 1
+        self.next_seq = max(self.newest, _number(discarded), time.time_ns() // 1000, getattr(self, "next_seq", 0)) + 1
         _sync_folder(self.folder)
 
     def _connect(self, file: Path) -> sqlite3.Connection:
@@ -126,7 +137,7 @@ class Journal:
         for seq, size in self._writer.execute(
             "SELECT seq, size FROM entries WHERE seq <= ? ORDER BY seq LIMIT 1000", (upto_seq,)
         ):
-            last, count, freed = seq, count + 1, freed + size
+            last, count, freed = seq, count + 1, freed + _number(size)
             if freed >= max_bytes:
                 break
         if not count:
@@ -142,7 +153,7 @@ class Journal:
         if found:
             self._delete("seq = ?", seq)
             self.entries -= 1
-            self.bytes -= found[0]
+            self.bytes -= _number(found[0])
             (self.newest,) = self._writer.execute("SELECT ifnull(max(seq), 0) FROM entries").fetchone()
 
     def _delete(self, where: str, seq: int) -> None:
@@ -166,6 +177,8 @@ class Journal:
         query = f"SELECT {_COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
         with self._reading, closing(self._reader.cursor()) as cursor:
             for row in cursor.execute(query, (after_seq, max_entries)):
+                if not _is_sound(row):
+                    raise Damaged
                 try:
                     payload = _inflate(row[5])
                 except zstandard.ZstdError as error:
@@ -181,7 +194,7 @@ class Journal:
         """When the oldest waiting entry arrived, 0 when none waits."""
         with self._reading:
             row = self._reader.execute("SELECT received_ns FROM entries ORDER BY seq LIMIT 1").fetchone()
-        return int(row[0]) if row else 0
+        return _number(row[0]) if row else 0
 
     def probe(self) -> None:
         """Opens the file anew and commits one small write: after a failed fsync the old handle proves nothing."""
@@ -264,6 +277,12 @@ class Journal:
         os.close(self._lock)
 
 
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise Damaged
+    return value
+
+
 def _inflate(packed: bytes) -> bytes:
     if zstandard.frame_content_size(packed) > MAX_INFLATED:
         raise zstandard.ZstdError("the frame header claims an impossible size")
@@ -289,7 +308,12 @@ def _is_sound(row: Row | None) -> bool:
     """Whether a row of a damaged file still has the form of one: its pages may hold anything."""
     if row is None or [type(value) for value in row] != [int, str, str, int, int, bytes]:
         return False
-    return row[2] in get_args(Signal) and row[4] == len(row[5])
+    return 0 < row[0] <= _latest_possible() and row[2] in get_args(Signal) and row[4] == len(row[5])
+
+
+def _latest_possible() -> int:
+    """No number is later than ten years from now: one that is would leave none for those to come."""
+    return time.time_ns() // 1000 + TEN_YEARS_US
 
 
 def _pad(file: Path) -> None:
