@@ -13,6 +13,7 @@ import uvicorn
 from collector.config import join_address, split_address
 from collector.errors import UsageError
 from collector.receive.slow_clients import BoundedHttp
+from collector.tls import Certificates
 
 BACKLOG = 2048
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -64,7 +65,14 @@ def _listen(host: str, port: int, what: str) -> socket.socket:
 class WebServer:
     """An ASGI app served by uvicorn in a thread of its own, on sockets already bound."""
 
-    def __init__(self, app: Any, sockets: list[socket.socket], *, keep_alive_s: int = 60) -> None:
+    def __init__(
+        self,
+        app: Any,
+        sockets: list[socket.socket],
+        *,
+        keep_alive_s: int = 60,
+        certificates: Certificates | None = None,
+    ) -> None:
         self._sockets = sockets
         host, port = sockets[0].getsockname()[:2]
         self.address = join_address(host, port)
@@ -78,6 +86,9 @@ class WebServer:
             timeout_keep_alive=keep_alive_s,
             timeout_graceful_shutdown=5,
         )
+        if certificates is not None:
+            settings.load()  # first: loading would put uvicorn's own context, of files it reads once, in place of ours
+            settings.ssl = certificates.server_context()
         self._server = uvicorn.Server(settings)
         self._thread = threading.Thread(target=self._run, name=f"web {self.address}", daemon=True)
         self._up = threading.Event()

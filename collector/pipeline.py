@@ -42,6 +42,7 @@ from collector.rules import (
 from collector.serve.app import web_app
 from collector.spool import Spool
 from collector.store.store import Store
+from collector.tls import certificates_of
 from collector.tokens import Tokens, ingest_authorizer
 
 
@@ -51,6 +52,11 @@ class Addresses(Struct, frozen=True):
     grpc: str
     http: str
     web: str
+    tls: frozenset[str] = frozenset()  # which of them speak TLS
+
+    def url(self, listener: str) -> str:
+        """The address with its scheme."""
+        return f"http{'s' if listener in self.tls else ''}://{getattr(self, listener)}"
 
 
 class Collector:
@@ -91,12 +97,19 @@ class Collector:
         self.loop = GradeLoop(self.store, grader, due_policy_of(config), metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)
 
-        listen = config.listen
-        self._grpc = GrpcServer(self.receiver, listen.grpc)
-        self._http = WebServer(http_app(self.receiver), bind(listen.http, "listen.http"))
-        web = web_app(self.store, self.status, config, metrics)
-        opened.callback(web.state.sql.close)  # before the store: the engine must be idle when it closes
-        self._web = WebServer(web, bind(listen.web, "listen.web"))
+        self._build_listeners(opened)
+
+    def _build_listeners(self, opened: ExitStack) -> None:
+        listen = self.config.listen
+        self._certificates = certificates_of(listen.tls)
+        self._tls = frozenset(listen.tls.listeners if self._certificates is not None else ())
+        grpc, http, web = (self._certificates if name in self._tls else None for name in ("grpc", "http", "web"))
+        self._grpc = GrpcServer(self.receiver, listen.grpc, grpc.grpc_credentials() if grpc is not None else None)
+        receiving = http_app(self.receiver)
+        self._http = WebServer(receiving, bind(listen.http, "listen.http"), certificates=http)
+        app = web_app(self.store, self.status, self.config, self.metrics)
+        opened.callback(app.state.sql.close)  # before the store: the engine must be idle when it closes
+        self._web = WebServer(app, bind(listen.web, "listen.web"), certificates=web)
 
     def start(self) -> Addresses:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""
@@ -107,7 +120,7 @@ class Collector:
         port = self._grpc.start()
         self._closing.callback(self._grpc.stop)
         host = self.config.listen.grpc.rpartition(":")[0]
-        self.addresses = Addresses(grpc=f"{host}:{port}", http=self._http.address, web=self._web.address)
+        self.addresses = Addresses(grpc=f"{host}:{port}", http=self._http.address, web=self._web.address, tls=self._tls)
         return self.addresses
 
     def stop(self) -> None:
@@ -120,7 +133,8 @@ class Collector:
         self.metrics.spool_bytes.set(spool.bytes)
         self.metrics.spool_entries.set(spool.entries)
         oldest_s = time.time() - spool.oldest_received_ns / 1e9 if spool.oldest_received_ns else 0.0
-        stages = {"spool": spool.broken, "store": self.drain.last_error, "grade": self.loop.last_error}
+        tls = self._certificates.error if self._certificates is not None else ""
+        stages = {"tls": tls, "spool": spool.broken, "store": self.drain.last_error, "grade": self.loop.last_error}
         return {
             "ready": not spool.broken,
             "health": "degraded" if any(stages.values()) else "ok",

@@ -17,6 +17,8 @@ from collector.cli.options import Source
 from collector.errors import NotFound, StoreError, UsageError
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
     from collector.config import Config
@@ -77,7 +79,8 @@ def api(source: Source) -> Iterator[Api]:
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
         raise UsageError(f"--server {server} is not an http:// or https:// address")
     # A proxy from the environment cannot reach this machine's loopback.
-    client = httpx.AsyncClient(base_url=url, headers=_token(), timeout=TIMEOUT_S, trust_env=not _loopback(url))
+    proxied = not _loopback(url)
+    client = httpx.AsyncClient(base_url=url, headers=_token(), timeout=TIMEOUT_S, trust_env=proxied, verify=_trust(url))
     with asyncio.Runner() as runner:
         try:
             yield Api(client, runner, url)
@@ -146,6 +149,22 @@ def _json(reply: httpx.Response, where: str) -> Any:
 def _token() -> dict[str, str]:
     token = os.environ.get("PASSHAT_TOKEN")
     return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _trust(url: str) -> ssl.SSLContext | bool:
+    """Whom to believe: the CA of PASSHAT_CA where it is named. Shows PASSHAT_CLIENT_CERT where one is asked for."""
+    ca, own = os.environ.get("PASSHAT_CA"), os.environ.get("PASSHAT_CLIENT_CERT")
+    if urlsplit(url).scheme != "https" or not (ca or own):
+        return True
+    import ssl
+
+    try:
+        context = ssl.create_default_context(cafile=ca)
+        if own:
+            context.load_cert_chain(own)
+    except OSError as error:  # ssl.SSLError is one
+        raise UsageError(f"PASSHAT_CA or PASSHAT_CLIENT_CERT: {error.strerror or error}") from None
+    return context
 
 
 def _loopback(url: str) -> bool:

@@ -63,7 +63,7 @@ def private_collector(config: Config) -> Iterator[Running]:
 def quick(config: Config) -> Config:
     """Free loopback ports, no tokens, and a run is over as soon as it is quiet: nobody else sends to it."""
     anywhere = "127.0.0.1:0"
-    listen = config.listen.model_copy(update={"grpc": anywhere, "http": anywhere, "web": anywhere, "allowed_hosts": ()})
+    listen = type(config.listen)(grpc=anywhere, http=anywhere, web=anywhere)
     auth = config.auth.model_copy(update={"tokens": (), "tokens_file": None})
     times = {"settle_s": min(SETTLE_S, config.runs.settle_s), "idle_s": min(IDLE_S, config.runs.idle_s)}
     runs = config.runs.model_copy(update=times)

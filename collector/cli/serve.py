@@ -103,7 +103,7 @@ def listening(at: Addresses, log_format: LogFormat) -> str:
         line = {"event": "listening", "grpc": at.grpc, "http": at.http, "web": at.web}
         return json.dumps(line, separators=(",", ":"))
     return (
-        f"passhat listens\n  OTLP/gRPC  {at.grpc}\n  OTLP/HTTP  {at.http}\n  API        http://{at.web}\n\n"
-        f"for your agent:\n  OTEL_EXPORTER_OTLP_ENDPOINT=http://{at.http} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n"
-        f"  OTEL_EXPORTER_OTLP_ENDPOINT=http://{at.grpc} OTEL_EXPORTER_OTLP_PROTOCOL=grpc"
+        f"passhat listens\n  OTLP/gRPC  {at.grpc}\n  OTLP/HTTP  {at.http}\n  API        {at.url('web')}\n\n"
+        f"for your agent:\n  OTEL_EXPORTER_OTLP_ENDPOINT={at.url('http')} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n"
+        f"  OTEL_EXPORTER_OTLP_ENDPOINT={at.url('grpc')} OTEL_EXPORTER_OTLP_PROTOCOL=grpc"
     )

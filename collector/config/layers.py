@@ -17,7 +17,9 @@ from collector.config.units import join_address, split_address
 from collector.errors import UsageError
 
 PREFIX = "PASSHAT_"
-NOT_KEYS = frozenset({"PASSHAT_CONFIG", "PASSHAT_SERVER", "PASSHAT_TOKEN", "PASSHAT_DEBUG"})
+NOT_KEYS = frozenset(
+    {"PASSHAT_CONFIG", "PASSHAT_SERVER", "PASSHAT_TOKEN", "PASSHAT_DEBUG", "PASSHAT_CA", "PASSHAT_CLIENT_CERT"}
+)
 ENV_RANK, FLAG_RANK = 2, 3
 NEAR = 0.88
 
