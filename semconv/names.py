@@ -58,3 +58,6 @@ EVALUATION_LABEL: Final = "gen_ai.evaluation.score.label"
 EVALUATION_SCORE: Final = "gen_ai.evaluation.score.value"
 EVALUATION_EXPLANATION: Final = "gen_ai.evaluation.explanation"
 RESPONSE_ID: Final = "gen_ai.response.id"
+
+# The receiver's mark: a list of "reason where", one for each value that is not what was sent.
+REPAIRED: Final = "passhat.repaired"

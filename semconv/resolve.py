@@ -23,6 +23,7 @@ from semconv.names import (
     EVALUATION_SCORE,
     EVENT_NAME,
     OUTCOME_SOURCE,
+    REPAIRED,
     RESPONSE_ID,
     RUN_ID,
 )
@@ -68,7 +69,7 @@ def _without_dialect(span: Span, words: Words) -> Facts:
 def _add_rest(span: Span, found: Found) -> None:
     if span.events:
         _add_evaluations(span, found)
-    if span.dropped_attributes or span.dropped_events:
+    if span.dropped_attributes or span.dropped_events or REPAIRED in span.attributes:
         _add_losses(span, found)
 
 
@@ -309,6 +310,9 @@ def _add_losses(span: Span, found: Found) -> None:
         losses = (*losses, "dropped_attributes")
     if span.dropped_events:
         losses = (*losses, "dropped_events")
+    marks = span.attributes.get(REPAIRED)
+    if isinstance(marks, list) and any(isinstance(mark, str) and mark.startswith("truncated") for mark in marks):
+        losses = (*losses, "truncated")
     found["lossy"] = losses
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from collector.errors import BadData
+from semconv.names import REPAIRED
 
 # A list of texts "reason where" on the repaired span, log record, resource or scope: graders see that a value is not
 # what was sent. Counted by reason in passhat_repaired_total.
-MARK = "passhat.repaired"
+MARK = REPAIRED
 MARK_CHARS = 200
 
 INVALID_TEXT = "invalid_unicode"  # a byte that is no UTF-8, a lone surrogate: replaced by U+FFFD
