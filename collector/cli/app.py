@@ -10,10 +10,12 @@ from collector.cli.checks import list_checks, validate
 from collector.cli.config_command import config
 from collector.cli.demo import demo
 from collector.cli.doctor import doctor
+from collector.cli.gate import gate
 from collector.cli.ingest import ingest
 from collector.cli.mine import mine
 from collector.cli.options import command
 from collector.cli.outcome import outcome
+from collector.cli.plan import plan
 from collector.cli.query import query
 from collector.cli.regrade import regrade, try_checks
 from collector.cli.report import report
@@ -50,7 +52,7 @@ def passhat(
     """OpenTelemetry collector and grader for AI agents: verdicts on every run, pass@k and pass^k per task."""
 
 
-for function in (serve, demo, ingest, runs, show, report, outcome, regrade, mine, doctor, config, query):
+for function in (serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, doctor, config, query):
     app.command()(command(function))
 
 checks = typer.Typer(

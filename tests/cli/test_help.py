@@ -18,6 +18,8 @@ COMMANDS = [
     "runs",
     "show",
     "report",
+    "gate",
+    "plan",
     "outcome",
     "mine",
     "doctor",

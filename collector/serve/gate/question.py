@@ -47,7 +47,7 @@ def policy_of(query: GateQuery, named: dict[str, GateConfig]) -> GateConfig:
     if query.name not in named:
         known = ", ".join(sorted(named)) or "none"
         raise Refused(
-            404, f"there is no gate of that name in `gates`; there is: {known}", FieldError("?name", "unknown")
+            400, f"there is no gate of that name in `gates`; there is: {known}", FieldError("?name", "unknown")
         )
     return named[query.name]
 

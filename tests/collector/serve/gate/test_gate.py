@@ -205,7 +205,7 @@ def test_named_policies(gate: Ask, get: Ask, client: httpx.Client) -> None:
     assert [one["name"] for one in get("/api/v1/gates")["gates"]] == ["checkout", "strict"]
     strict = gate(name="strict")
     assert (strict["decision"], strict["k"], strict["min"], strict["needed"]) == ("insufficient", 5, 0.9, 506 - 135)
-    assert client.get("/api/v1/gate", params={"name": "nope"}).status_code == 404
+    assert client.get("/api/v1/gate", params={"name": "nope"}).status_code == 400
     assert client.get("/api/v1/gate", params={"name": "strict", "k": 1}).status_code == 400
 
 
