@@ -11,10 +11,9 @@ from collector.store.reader import Reader
 class Checks:
     """The registers of checks and policies."""
 
-    def __init__(self, connections: Connections, reader: Reader, collector: str) -> None:
+    def __init__(self, connections: Connections, reader: Reader) -> None:
         self._connections = connections
         self._reader = reader
-        self._collector = collector
 
     def register(self, digest: str, definitions: str) -> int:
         """The epoch of these checks. Going back to an earlier set is a new epoch: the newest registered is in force."""

@@ -16,7 +16,6 @@ from semconv.trace_line import TraceLine
 from semconv.values import JsonValue
 
 DAY_MS = 86_400_000
-DELETED = (1 << 64) - 1  # the version of a deleted run's row: nothing comes after it
 _encode = msgspec.json.Encoder().encode
 
 

@@ -17,6 +17,7 @@ from collector.store.records import Arrival, StoredRun, Unit
 from semconv.facts import Facts, SpanFacts
 from semconv.names import RESPONSE_ID
 from semconv.outcome import Outcome
+from semconv.values import Attributes
 
 RESPONSE_KEY = f"{RESPONSE_ID}="  # the join key of an evaluation without a trace
 Key = tuple[str, str]  # project and unit, join key or run id
@@ -24,10 +25,12 @@ KEYS = "{keys:Array(Tuple(String, String))}"
 
 SPANS = f"""
 SELECT project, trace_id AS unit, trace_id, span_id, parent_span_id, name, start_ns, end_ns, facts,
-    service, service_version, environment, status_code, status_message, received_ns, version, content_hash, flags,
-    if(rootable, attr_string, map()), if(rootable, attr_int, map()), if(rootable, attr_double, map()),
-    if(rootable, attr_bool, map()), if(rootable, attr_other, map())
+    service, service_version, environment, status_code, status_message, received_ns, version, content_hash, flags
 FROM spans WHERE (project, trace_id) IN {KEYS}"""
+# Apart from the spans: maps are slow to decode, and only what can be a run's root needs its attributes.
+ATTRIBUTES = f"""
+SELECT project, trace_id, span_id, version, content_hash, attr_string, attr_int, attr_double, attr_bool, attr_other
+FROM spans WHERE (project, trace_id) IN {KEYS} AND rootable"""
 LOGS = f"""
 SELECT project, unit, trace_id, span_id, event_name, time_ns, observed_ns, facts, service, service_version,
     environment, received_ns, version, content_hash, flags
@@ -62,6 +65,7 @@ WHERE NOT from_telemetry AND (project, run_key) IN ({RUN_KEYS})
 ORDER BY time_ns, stored_at, outcome_id"""
 
 _facts = msgspec.json.Decoder(Facts).decode
+_NO_ATTRIBUTES: Attributes = {}
 
 
 class Reader:
@@ -174,8 +178,11 @@ class Reader:
     def _facts_of(self, members: list[Key]) -> dict[Key, list[SpanFacts]]:
         found: dict[Key, list[SpanFacts]] = {}
         newest: dict[tuple[str, str, str], tuple[int, int, SpanFacts]] = {}
+        attributes = {tuple(row[:5]): _attributes(row) for row in self.rows(ATTRIBUTES, keys=members)}
         for row in self.rows(SPANS, keys=members):
-            _keep_newest(newest, (row[0], row[1], row[3]), (row[15], row[16], _span_facts(row)))
+            key = (row[0], row[1], row[3])
+            facts = _span_facts(row, attributes.get((*key, row[15], row[16]), _NO_ATTRIBUTES))
+            _keep_newest(newest, key, (row[15], row[16], facts))
         for (project, unit, _), (_, _, facts) in newest.items():
             found.setdefault((project, unit), []).append(facts)
         logs: dict[tuple[str, str, int, int], SpanFacts] = {}
@@ -236,12 +243,15 @@ def _components(
     return sets
 
 
-def _span_facts(row: Sequence[Any]) -> SpanFacts:
-    facts = _with_flags(_facts(row[8]), row[17])
-    strings, ints, doubles, bools, others = row[18:23]
+def _attributes(row: Sequence[Any]) -> Attributes:
+    strings, ints, doubles, bools, others = row[5:10]
     attributes = {**strings, **ints, **doubles, **bools}
-    if others:
-        attributes.update({key: of_value_text(text) for key, text in others.items()})
+    attributes.update({key: of_value_text(text) for key, text in others.items()})
+    return attributes
+
+
+def _span_facts(row: Sequence[Any], attributes: Attributes) -> SpanFacts:
+    facts = _with_flags(_facts(row[8]), row[17])
     return SpanFacts(
         "span", row[0], row[2], row[3], row[4], row[5], row[6], row[7], facts, row[9], row[10], row[11],
         row[12], row[13], row[14], f"{row[16]:016x}", attributes,

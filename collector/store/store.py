@@ -21,6 +21,7 @@ from collector.store.reader import Key, Reader
 from collector.store.records import Arrival, Grading, Result, Unit
 from collector.store.recount import recount, stale_hours
 from collector.store.rows import Batch
+from collector.store.sqlfiles import statement
 from collector.store.writer import Rejected, Writer
 from semconv.outcome import Outcome
 
@@ -49,7 +50,7 @@ class Store:
         self._gradings = Gradings(connections, self._reader, types)
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
         self._decisions = TableColumns("gate_decisions", Decided, types["gate_decisions"])
-        self._checks = Checks(connections, self._reader, collector)
+        self._checks = Checks(connections, self._reader)
         self.collector = collector
 
     @classmethod
@@ -205,6 +206,11 @@ class Store:
         stale = stale_hours(self._reader)
         recount(self._connections, stale)
         return len(stale)
+
+    def sweep(self, older_s: int = 3600) -> None:
+        """Remove trace lines of revisions that are no longer current. For once an hour: it rewrites what it touches."""
+        with self._connections.writer() as client:
+            client.command(statement("upkeep/old_lines"), parameters={"older_s": older_s})
 
     def counts(self) -> dict[str, int]:
         """Rows by table, as they lie (repeated deliveries count until merged)."""

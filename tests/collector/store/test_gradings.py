@@ -176,6 +176,18 @@ def test_slow_counting_is_put_off_and_done_before_anyone_reads(store: Store, mon
     assert counted() == 3
 
 
+def test_lines_of_old_revisions_are_swept_and_no_others(store: Store) -> None:
+    store.write_gradings([graded("r"), graded("gone")])
+    store.write_gradings([graded("r", inputs=3), graded("gone", inputs=3, alive=False)])
+    count = "SELECT count() FROM trace_lines"
+    store.sweep()
+    assert store.query(count).rows == [(8,)]  # all of this hour
+    store.sweep(older_s=0)
+    assert store.query(count).rows == [(2,)]
+    shown = "SELECT n, role FROM trace_lines WHERE version = (SELECT version FROM trials WHERE run_id = 'r') ORDER BY n"
+    assert store.query(shown).rows == [(1, "user"), (2, "result")]
+
+
 def test_gradings_over_many_months_are_written(store: Store) -> None:
     month = 31 * 24 * HOUR
     store.write_gradings([graded(f"r{n}", ended_ns=BASE_NS - n * month) for n in range(130)])
