@@ -57,4 +57,6 @@ class Metrics:
             "passhat_verdict_seconds", "From due to verdict written", buckets=LATENCY_BUCKETS_S, registry=r
         )
         self.open_units = Gauge("passhat_open_units", "Traces (or joined traces) waiting to be due", registry=r)
+        self.exported = Counter("passhat_exported_events", "Verdicts told as OTLP events", ["result"], registry=r)
+        self.webhooks = Counter("passhat_webhook_posts", "Posts to webhooks", ["event", "result"], registry=r)
         self.sql = Counter("passhat_sql_statements", "Statements over /clickhouse", ["result"], registry=r)

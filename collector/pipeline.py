@@ -25,6 +25,7 @@ from collector.grade.loop import GradeLoop
 from collector.listen import WebServer, bind
 from collector.metrics import Metrics
 from collector.normalise.drain import Drain
+from collector.outward.stages import outward_of
 from collector.receive.grpc import GrpcServer
 from collector.receive.http import http_app
 from collector.receive.otlp import Receiver
@@ -95,6 +96,7 @@ class Collector:
         self.receiver = Receiver(self.spool, metrics, limits, authorize=authorize, redact=redactor_of(config))
         grader = Grader(checks, assembly_policy_of(config), epoch, programs)
         self.loop = GradeLoop(self.store, grader, due_policy_of(config), metrics)
+        self.outward = outward_of(self.store, config, metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)
 
         self._build_listeners(opened)
@@ -114,7 +116,7 @@ class Collector:
     def start(self) -> Addresses:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""
         self.started_at = time.time()
-        for stage in (self.loop, self.drain, self._web, self._http):
+        for stage in (*self.outward.values(), self.loop, self.drain, self._web, self._http):
             stage.start()
             self._closing.callback(stage.stop)
         port = self._grpc.start()
@@ -135,6 +137,8 @@ class Collector:
         oldest_s = time.time() - spool.oldest_received_ns / 1e9 if spool.oldest_received_ns else 0.0
         tls = self._certificates.error if self._certificates is not None else ""
         stages = {"tls": tls, "spool": spool.broken, "store": self.drain.last_error, "grade": self.loop.last_error}
+        outward = {name: way.status() for name, way in self.outward.items()}
+        stages |= {name: told["error"] for name, told in outward.items()}
         return {
             "ready": not spool.broken,
             "health": "degraded" if any(stages.values()) else "ok",
@@ -143,5 +147,6 @@ class Collector:
             "uptime_s": round(time.time() - self.started_at, 1),
             "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(max(0.0, oldest_s), 3)},
             "lag": {"units_waiting": self.loop.waiting, "as_of_ns": self.loop.as_of_ns},
+            "outward": outward,
             "clients": [to_builtins(client) for client in self.receiver.clients.seen()],
         }

@@ -188,6 +188,10 @@ class Store:
             kinds = tuple(str(kind.name) for kind in found.column_types)
             return Result(tuple(found.column_names), kinds, [tuple(row) for row in found.result_rows])
 
+    def rows(self, sql: str, **parameters: Any) -> Sequence[Sequence[Any]]:
+        """Rows of a query over runs and spans: no hour count is brought up to date for it."""
+        return self._reader.rows(sql, **parameters)
+
     def raw_query(
         self,
         sql: str,
