@@ -38,6 +38,7 @@ from collector.rules import (
     limits_of,
     programs_of,
     store_policy_of,
+    words_digest,
     words_of,
 )
 from collector.serve.app import web_app
@@ -82,6 +83,7 @@ class Collector:
         self.store = Store.open(config.store, config.data)
         opened.callback(self.store.close)
         self.store.set_policy(**store_policy_of(config))
+        self.store.register_words(words_digest(config))
         epoch = self.store.register_checks(checks.digest, definitions_of(config))
 
         self.spool = Spool(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from graders.checkset import CheckSet
 from graders.errors import CheckBroke, CheckError
 from graders.trial import TrialPolicy
 from semconv.dialect import DialectError
+from semconv.facts import NORMALISER_VERSION
 from semconv.words import Words
 
 
@@ -40,6 +42,20 @@ def words_of(config: Config) -> Words:
         outcome_events=config.trials.outcome_events,
         dialects=dialects,
     )
+
+
+def words_digest(config: Config) -> str:
+    """Tells sets of words apart: what `facts_of` finds depends on nothing else."""
+    runs = config.runs
+    parts = [
+        NORMALISER_VERSION,
+        runs.task,
+        runs.task_class,
+        runs.group_by,
+        sorted(config.trials.outcome_events),
+        [read_yaml(path) for path in config.dialects],
+    ]
+    return hashlib.blake2b(orjson.dumps(parts, default=str), digest_size=16).hexdigest()
 
 
 def checks_of(config: Config, programs: Programs | None = None) -> CheckSet:

@@ -133,7 +133,8 @@ class SpanFacts(Struct, frozen=True, omit_defaults=True):
     """A stored span (or log record, `signal == 'log'`) as assembly reads it: header and facts.
 
     Times are ns since the epoch as sent. `content_hash` tells two versions of one span apart. `attributes` is
-    filled for spans that can be a run's root, else empty.
+    filled for spans that can be a run's root, else empty. `facts_hash` tells when other facts were found on the same
+    span, `generation` which words found them.
     """
 
     signal: Literal["span", "log"]
@@ -153,3 +154,5 @@ class SpanFacts(Struct, frozen=True, omit_defaults=True):
     received_ns: int = 0
     content_hash: str = ""
     attributes: Attributes = {}
+    facts_hash: int = 0
+    generation: int = 0

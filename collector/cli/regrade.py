@@ -10,6 +10,7 @@ import typer
 
 from collector.cli.options import Filters, Source, Times, given
 from collector.cli.out import cell, result, result_json, say, table
+from collector.errors import UsageError
 
 if TYPE_CHECKING:
     from collector.cli.client import Api
@@ -28,12 +29,20 @@ def regrade(
     check: Annotated[
         str, typer.Option("--check", metavar="ID", help="Only runs this check has not judged.", show_default=False)
     ] = "",
+    renormalise: Annotated[
+        bool,
+        typer.Option("--renormalise", help="Read all stored spans and logs again by the dialects in force first."),
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until all are graded.")] = True,
 ) -> int:
     """Grade runs again that earlier checks graded. The old verdicts stay as history."""
     from collector.cli.client import api
 
     asked = {**times.params(), **filters.params(), **given({"task": task, "check": check})}
+    if renormalise:
+        if asked:
+            raise UsageError("--renormalise reads everything that is stored", hint="leave out times and filters")
+        return replay(source, wait=wait)
     with api(source) as ask:
         begun = ask.call("POST", "/api/v1/regrade", params=asked)
         left = _follow(ask, asked, begun) if wait and begun["runs"] and source.data is None else begun["runs"]
@@ -45,6 +54,37 @@ def regrade(
         if left and wait and source.data is None:
             say(f"{left} stay as they are: their spans are no longer all there")
     return 0
+
+
+def replay(source: Source, *, wait: bool) -> int:
+    """Replay the dialects in force over the store, showing progress; what is interrupted goes on at the next call."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from collector.cli.client import api
+
+    with api(source) as ask, Progress(console=Console(stderr=True), transient=True) as bar:
+        told = ask.call("POST", "/api/v1/renormalise", params={"begin": True})
+        task = bar.add_task("renormalise")
+        while not told["finished"]:
+            bar.update(task, total=told["seen"] + told["left"], completed=told["seen"])
+            told = ask.call("POST", "/api/v1/renormalise")
+        if wait and told["changed"] and source.data is None:
+            _graded(ask, told["asked_ns"])
+    if source.json:
+        result_json({key: told[key] for key in ("seen", "changed", "generation")})
+    else:
+        result(f"{told['seen']} rows read again, {told['changed']} tell something else now")
+    return 0
+
+
+def _graded(ask: Api, asked_ns: int) -> None:
+    """Wait until the runs of what has changed are judged again."""
+    while True:
+        lag = ask.get("/api/v1/status")["lag"]
+        if lag["as_of_ns"] > asked_ns and lag["units_waiting"] == 0:
+            return
+        time.sleep(POLL_S)
 
 
 def _follow(ask: Api, asked: dict[str, Any], begun: dict[str, Any]) -> int:

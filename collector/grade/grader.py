@@ -53,6 +53,11 @@ class Snapshot(Struct, frozen=True):
     outcome_tasks: set[Task]
     now_ns: int
 
+    @property
+    def generation(self) -> int:
+        """The newest words that found facts of the unit."""
+        return max((facts.generation for facts in self.unit.facts), default=0)
+
 
 class Grader:
     """The checks and the policies in force, applied."""
@@ -112,6 +117,7 @@ class Grader:
             actions=self.checks.actions(run),
             members=snapshot.unit.members,
             as_of_ns=snapshot.now_ns,
+            generation=snapshot.generation,
         )
 
     def _withdrawal(self, run_id: str, snapshot: Snapshot) -> Grading:
@@ -130,6 +136,7 @@ class Grader:
             alive=False,
             members=unit.members,
             as_of_ns=snapshot.now_ns,
+            generation=snapshot.generation,
         )
 
 
@@ -140,7 +147,7 @@ def task_of(run: Run) -> Task:
 def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str) -> str:
     """What went into a grading: equal digest, nothing to write. Not the lines: a price table must not regrade."""
     parts: Iterable[str] = (
-        *sorted(facts.content_hash for facts in unit.facts),
+        *sorted(f"{facts.content_hash} {facts.facts_hash}" for facts in unit.facts),
         *sorted(repr(outcome) for outcome in outcomes),
         f"normaliser {NORMALISER_VERSION}",
         f"closed {run.closed_by}",

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable
 
 import msgspec
-from google.protobuf.message import DecodeError
 
 from collector.metrics import Metrics
 from collector.normalise.unpack import logs_of, spans_of
@@ -58,12 +57,15 @@ class Drain:
     def _run(self) -> None:
         while True:
             stopping = self._stop.is_set()
-            entries = self._gather(linger_s=0.0 if stopping else LINGER_S)
-            if entries:
-                if not self._store_all(entries):
+            try:
+                entries = self._gather(linger_s=0.0 if stopping else LINGER_S)
+                if not (self._store_all(entries) if entries else not stopping):
                     return
-            elif stopping:
-                return
+            except Exception as error:  # a spool that cannot be read: it says so in its own state, and may recover
+                self.healthy, self.last_error = False, str(error)[:500]
+                log.warning("the spool cannot be read, retried: %s", self.last_error)
+                if stopping or self._stop.wait(FIRST_RETRY_S):
+                    return
 
     def _gather(self, linger_s: float) -> list[SpoolEntry]:
         """Requests for one batch: as many as fit when they wait already, else what comes within `linger_s`."""
@@ -118,9 +120,12 @@ class Drain:
                     self._add_spans(batch, entry)
                 else:
                     self._add_logs(batch, entry)
-            except (DecodeError, ValueError) as error:
-                # The receiver decoded it once: a broken entry is a damaged file or a fault of ours. Keep it aside.
-                self._spool.quarantine(entry, str(error))
+            except Exception as error:
+                # The receiver decoded it once: a damaged file, or a fault of ours. Set aside it can be replayed once
+                # that is mended; raised here it would stop everything behind it.
+                self._metrics.store_errors.labels(type(error).__name__).inc()
+                log.exception("a request cannot be normalised: kept in the spool's quarantine")
+                self._spool.quarantine(entry, f"{type(error).__name__}: {error}")
         return batch
 
     def _add_spans(self, batch: Batch, entry: SpoolEntry) -> None:
@@ -131,12 +136,12 @@ class Drain:
                 self._metrics.dialects.labels(facts.dialect).inc()
             else:
                 self._metrics.unmapped.inc()
-            rows.append(span_row(entry.project, entry.received_ns, span, facts))
+            rows.append(span_row(entry.project, entry.received_ns, span, facts, self._store.generation))
         batch.spans.extend(rows)
 
     def _add_logs(self, batch: Batch, entry: SpoolEntry) -> None:
         rows = [
-            log_row(entry.project, entry.received_ns, record, facts_of_log(record, self._words))
+            log_row(entry.project, entry.received_ns, record, facts_of_log(record, self._words), self._store.generation)
             for record in logs_of(entry.payload)
         ]
         batch.logs.extend(rows)

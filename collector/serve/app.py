@@ -16,6 +16,8 @@ from collector.serve.clickhouse import route as clickhouse
 from collector.serve.docs import router as docs
 from collector.serve.gate.route import router as gate
 from collector.serve.regrading import router as regrading
+from collector.serve.renormalising import router as renormalising
+from collector.serve.retention import router as retention
 from collector.serve.strict import StrictJSON
 from collector.store.store import Store
 from collector.tokens import Tokens
@@ -42,7 +44,7 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
     reading = (runs.router, outcomes.router, reliability.router, gate, cases, health.router, docs, clickhouse.router)
-    for router in (*reading, regrading):
+    for router in (*reading, regrading, renormalising, retention):
         app.include_router(router)
     hosts = Hosts(config.listen.web, config.listen.allowed_hosts)
     app.add_middleware(Door, tokens=Tokens(config.auth), hosts=hosts, say=clickhouse.refusal)

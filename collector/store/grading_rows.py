@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import msgspec
@@ -11,7 +12,6 @@ from collector.store.otlp_json import key_values
 from collector.store.records import Grading, StoredRun
 from collector.store.recount import Hour, hour_of
 from collector.store.rows import FIRST_NS
-from semconv.facts import NORMALISER_VERSION
 from semconv.trace_line import TraceLine
 from semconv.values import JsonValue
 
@@ -195,10 +195,10 @@ def _closed_ns(grading: Grading, before: StoredRun | None) -> int:
 
 
 def version_of(grading: Grading) -> int:
-    """Orders revisions by what went in: checks epoch, normaliser, inputs, closed, basis."""
+    """Orders revisions by what went in: checks epoch, words, inputs, closed, basis."""
     inputs = min(grading.inputs, (1 << 30) - 1)
     closed, outcome = int(not grading.run.is_open), int(grading.basis == "outcome")
-    return grading.epoch << 40 | NORMALISER_VERSION << 32 | inputs << 2 | closed << 1 | outcome
+    return grading.epoch << 44 | grading.generation << 32 | inputs << 2 | closed << 1 | outcome
 
 
 def hours_of(row: RunRow) -> set[Hour]:
@@ -260,9 +260,19 @@ def _json(value: JsonValue) -> bytes:
     if value is None:
         return b""
     try:
-        return _encode(value)
+        text = _encode(value)
+        # NaN and the infinities become null here, which is another value: say them as text.
+        return _encode(_spelled(value)) if b"null" in text else text
     except (UnicodeEncodeError, OverflowError, RecursionError):
         return _encode(str(value).encode("utf-8", "backslashreplace").decode())
+
+
+def _spelled(value: JsonValue) -> JsonValue:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _spelled(item) for key, item in value.items()}
+    return [_spelled(item) for item in value] if isinstance(value, list) else value
 
 
 def line_of(row: dict[str, Any]) -> TraceLine:

@@ -14,6 +14,7 @@ import msgspec
 from collector.store.client import Connections
 from collector.store.otlp_json import of_value_text
 from collector.store.records import Arrival, StoredRun, Unit
+from collector.store.rows import GENERATIONS, MOVED
 from semconv.facts import Facts, SpanFacts
 from semconv.names import RESPONSE_ID
 from semconv.outcome import Outcome
@@ -25,7 +26,8 @@ KEYS = "{keys:Array(Tuple(String, String))}"
 
 SPANS = f"""
 SELECT project, trace_id AS unit, trace_id, span_id, parent_span_id, name, start_ns, end_ns, facts,
-    service, service_version, environment, status_code, status_message, received_ns, version, content_hash, flags
+    service, service_version, environment, status_code, status_message, received_ns, version, content_hash, flags,
+    cityHash64(facts)
 FROM spans WHERE (project, trace_id) IN {KEYS}"""
 # Apart from the spans: maps are slow to decode, and only what can be a run's root needs its attributes.
 ATTRIBUTES = f"""
@@ -33,7 +35,7 @@ SELECT project, trace_id, span_id, version, content_hash, attr_string, attr_int,
 FROM spans WHERE (project, trace_id) IN {KEYS} AND rootable"""
 LOGS = f"""
 SELECT project, unit, trace_id, span_id, event_name, time_ns, observed_ns, facts, service, service_version,
-    environment, received_ns, version, content_hash, flags
+    environment, received_ns, version, content_hash, flags, cityHash64(facts)
 FROM logs WHERE (project, unit) IN {KEYS}"""
 ARRIVALS = """
 SELECT project, unit, any(trace_id), toUnixTimestamp64Nano(min(stored_at)), toUnixTimestamp64Nano(max(stored_at)),
@@ -185,14 +187,21 @@ class Reader:
             _keep_newest(newest, key, (row[15], row[16], facts))
         for (project, unit, _), (_, _, facts) in newest.items():
             found.setdefault((project, unit), []).append(facts)
-        logs: dict[tuple[str, str, int, int], SpanFacts] = {}
-        for row in self.rows(LOGS, keys=members):
-            logs[row[0], row[1], row[5], row[13]] = _log_facts(row)
-        for (project, unit, _, _), facts in logs.items():
-            found.setdefault((project, unit), []).append(facts)
+        for (project, unit, _, _), row in self._logs_of(members).items():
+            if MOVED not in row[14]:
+                found.setdefault((project, unit), []).append(_log_facts(row))
         for facts_of_unit in found.values():
             facts_of_unit.sort(key=lambda one: (one.start_ns, one.span_id, one.content_hash))
         return found
+
+    def _logs_of(self, members: list[Key]) -> dict[tuple[str, str, int, int], Sequence[Any]]:
+        """The newest version of each log record."""
+        newest: dict[tuple[str, str, int, int], Sequence[Any]] = {}
+        for row in self.rows(LOGS, keys=members):
+            key = (row[0], row[1], row[5], row[13])
+            if key not in newest or newest[key][12] <= row[12]:
+                newest[key] = row
+        return newest
 
     def _runs_of(self, members: list[Key]) -> dict[Key, list[StoredRun]]:
         sql = f"SELECT DISTINCT project, unit, run_id FROM runs_by_unit WHERE (project, unit) IN {KEYS} ORDER BY ALL"
@@ -254,7 +263,7 @@ def _span_facts(row: Sequence[Any], attributes: Attributes) -> SpanFacts:
     facts = _with_flags(_facts(row[8]), row[17])
     return SpanFacts(
         "span", row[0], row[2], row[3], row[4], row[5], row[6], row[7], facts, row[9], row[10], row[11],
-        row[12], row[13], row[14], f"{row[16]:016x}", attributes,
+        row[12], row[13], row[14], f"{row[16]:016x}", attributes, row[18], row[15] % GENERATIONS,
     )  # fmt: skip
 
 
@@ -264,7 +273,7 @@ def _log_facts(row: Sequence[Any]) -> SpanFacts:
     return SpanFacts(
         signal="log", project=row[0], trace_id=row[2], span_id=row[3], parent_span_id="", name=row[4],
         start_ns=time_ns, end_ns=time_ns, facts=facts, service=row[8], service_version=row[9], environment=row[10],
-        received_ns=row[11], content_hash=f"{row[13]:016x}",
+        received_ns=row[11], content_hash=f"{row[13]:016x}", facts_hash=row[15], generation=row[12] % GENERATIONS,
     )  # fmt: skip
 
 

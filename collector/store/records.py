@@ -75,10 +75,11 @@ class Unit(Struct, frozen=True):
 class Grading(Struct, frozen=True):
     """One revision of one run: everything that is written together, or not at all.
 
-    `inputs` counts the distinct spans, logs and outcomes it was built from, `epoch` is the checks' registration:
-    together they order revisions, whoever graded first. `outcomes` are all that counted towards the result.
-    `actions` holds the action kinds of a call by line number. `members` are those of the unit it was assembled from
-    (the run's traces when empty), `as_of_ns` the store's clock when that was read. `alive=False` withdraws the run.
+    `inputs` counts the distinct spans, logs and outcomes it was built from, `epoch` is the checks' registration,
+    `generation` the newest words that found facts among them: together they order revisions, whoever graded first.
+    `outcomes` are all that counted towards the result. `actions` holds the action kinds of a call by line number.
+    `members` are those of the unit it was assembled from (the run's traces when empty), `as_of_ns` the store's clock
+    when that was read. `alive=False` withdraws the run.
     """
 
     run: Run
@@ -94,6 +95,7 @@ class Grading(Struct, frozen=True):
     actions: Mapping[int, tuple[str, ...]] = {}
     members: tuple[str, ...] = ()
     as_of_ns: int = 0
+    generation: int = 0
 
     @property
     def units(self) -> tuple[str, ...]:

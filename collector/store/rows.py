@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from collector.store.otlp_json import events_text, links_text, resource_text, scope_text, value_text
-from semconv.facts import NORMALISER_VERSION, Facts
+from semconv.facts import Facts
 from semconv.span import LogRecord, Resource, Scope, Span
 from semconv.values import Attributes
 
@@ -22,6 +22,9 @@ FIRST_NS = 946_684_800_000_000_000  # 2000-01-01
 LAST_NS = 4_102_444_800_000_000_000  # 2100-01-01
 DEEPEST = 200  # levels of nested arguments; deeper ones are cut there
 INT64 = range(-(1 << 63), 1 << 63)
+GENERATIONS = 1 << 12  # sets of words (dialects and so on) that one store can put in order
+
+MOVED = "moved"  # flag of a log record that other words put into another unit: its row there is the one that counts
 
 _encode = msgspec.json.Encoder().encode
 _ByKey: TypeAlias = dict[str, Any]
@@ -145,8 +148,8 @@ _scopes: dict[int, tuple[Scope, str]] = {}
 _REMEMBERED = 4096
 
 
-def span_row(project: str, received_ns: int, span: Span, facts: Facts) -> SpanRow:
-    """The row of a span. `received_ns` orders versions of one span: the later arrival wins."""
+def span_row(project: str, received_ns: int, span: Span, facts: Facts, generation: int = 0) -> SpanRow:
+    """The row of a span. `received_ns` orders versions of one span: the later arrival wins, then newer words."""
     sender = _sender(span.resource)
     own = facts.own
     start, duration, flags = _times(span.start_ns, span.end_ns, facts.flags)
@@ -162,12 +165,12 @@ def span_row(project: str, received_ns: int, span: Span, facts: Facts) -> SpanRo
         facts.response_id, own.run_id if own else "", own.task_id if own else "", facts.error_type,
         _count(facts.input_tokens), _count(facts.output_tokens),
         not span.parent_span_id or own is not None or facts.operation in ("agent", "workflow"),
-        facts_text(facts), flags, received_ns, version_of(received_ns),
+        facts_text(facts), flags, received_ns, version_of(received_ns, generation),
         facts.join_keys, own is not None and own.run_end,
     )  # fmt: skip
 
 
-def log_row(project: str, received_ns: int, record: LogRecord, facts: Facts) -> LogRow:
+def log_row(project: str, received_ns: int, record: LogRecord, facts: Facts, generation: int = 0) -> LogRow:
     """The row of a log record. Its unit is its trace, else its first join key, else '' (part of no run)."""
     sender = _sender(record.resource)
     own = facts.own
@@ -182,14 +185,14 @@ def log_row(project: str, received_ns: int, record: LogRecord, facts: Facts) -> 
         sender.service, sender.service_version, sender.environment,
         facts.operation, facts.dialect, facts.tool, facts.model, facts.agent,
         own.run_id if own else "", own.task_id if own else "",
-        facts_text(facts), flags, received_ns, version_of(received_ns),
+        facts_text(facts), flags, received_ns, version_of(received_ns, generation),
         facts.join_keys, facts.boundary == "end" or (own is not None and own.run_end),
     )  # fmt: skip
 
 
-def version_of(received_ns: int) -> int:
-    """Orders versions of one row: received µs, then the normaliser that found its facts."""
-    return (received_ns // 1000) << 8 | NORMALISER_VERSION
+def version_of(received_ns: int, generation: int) -> int:
+    """Orders versions of one row: received µs, then the generation of the words that found its facts."""
+    return received_ns // 1000 * GENERATIONS + generation
 
 
 def typed(

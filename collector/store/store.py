@@ -20,6 +20,7 @@ from collector.store.outcomes import OutcomeRow, outcome_row
 from collector.store.reader import Key, Reader
 from collector.store.records import Arrival, Grading, Result, Unit
 from collector.store.recount import recount, stale_hours
+from collector.store.replays import Replays
 from collector.store.rows import Batch
 from collector.store.sqlfiles import statement
 from collector.store.writer import Rejected, Writer
@@ -48,6 +49,8 @@ class Store:
         self._reader = Reader(connections)
         self._writer = Writer(connections, types, collector)
         self._gradings = Gradings(connections, self._reader, types)
+        self.replays = Replays(connections, self._reader, self._writer)
+        self.generation = 0  # of the words that find facts here: rows are written under it
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
         self._decisions = TableColumns("gate_decisions", Decided, types["gate_decisions"])
         self._checks = Checks(connections, self._reader)
@@ -168,6 +171,11 @@ class Store:
     def register_checks(self, digest: str, definitions: str) -> int:
         """The epoch of a set of checks: the one it has, when it is the newest, else the next."""
         return self._checks.register(digest, definitions)
+
+    def register_words(self, digest: str) -> int:
+        """The generation of a set of words: the one it has, when it is the newest, else the next."""
+        self.generation = self.replays.register(digest)
+        return self.generation
 
     def checks_in_force(self) -> tuple[int, str]:
         """Epoch and digest of the newest registered checks; (0, '') before the first."""

@@ -72,6 +72,12 @@ class Writer:
 
     def insert(self, batch: Batch) -> list[Rejected]:
         """Store the batch; what cannot be stored comes back. Raises StoreError: nothing is certain, repeat it all."""
+        rejected = self.replace(batch)
+        self._add(self._arrivals, self._arrived(batch))
+        return rejected
+
+    def replace(self, batch: Batch) -> list[Rejected]:
+        """Store rows, newer versions of stored ones, without saying that something arrived."""
         rejected: list[Rejected] = []
         spans = _once(batch.spans)
         for some_spans in _by_months(spans, [row.start for row in spans]):
@@ -79,7 +85,6 @@ class Writer:
         for some_logs in _by_months(batch.logs, [row.time for row in batch.logs]):
             rejected += self._add(self._logs, some_logs)
         self._add_joins(batch)
-        self._add(self._arrivals, self._arrived(batch))
         return rejected
 
     def touch(self, units: Sequence[tuple[str, str]]) -> None:
@@ -141,20 +146,26 @@ class Writer:
 
 
 def _once(spans: Sequence[SpanRow]) -> list[SpanRow]:
-    """Each span once: the last one, flagged when an earlier one of the batch said something else.
+    """Each span once: its newest version, of equals the last, flagged when another of the batch said something else.
 
-    The table would keep the last of equal keys too, but not say that they differed.
+    The table would keep the same one, but not say that they differed.
     """
-    last: dict[tuple[str, str, str], SpanRow] = {}
+    kept: dict[tuple[str, str, str], SpanRow] = {}
     for row in spans:
         key = (row.project, row.trace_id, row.span_id)
-        before = last.get(key)
-        last[key] = row if before is None or not _differ(before, row) else replace(row, flags=(*row.flags, CONFLICT))
-    return list(last.values())
+        other = kept.get(key)
+        if other is not None:
+            older, newer = (row, other) if row.version < other.version else (other, row)
+            row = replace(newer, flags=(*newer.flags, CONFLICT)) if _differ(older, newer) else newer
+        kept[key] = row
+    return list(kept.values())
 
 
-def _differ(before: SpanRow, row: SpanRow) -> bool:
-    return CONFLICT in before.flags or any(getattr(before, name) != getattr(row, name) for name in _CONTENT)
+def _differ(older: SpanRow, newer: SpanRow) -> bool:
+    """Whether there is a conflict to tell that the newer does not tell yet."""
+    if CONFLICT in newer.flags:
+        return False
+    return CONFLICT in older.flags or any(getattr(older, name) != getattr(newer, name) for name in _CONTENT)
 
 
 def _by_months(rows: Sequence[Row], times: Sequence[int]) -> Iterator[Sequence[Row]]:
