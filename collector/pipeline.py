@@ -83,6 +83,7 @@ class Collector:
         self.store = Store.open(config.store, config.data)
         opened.callback(self.store.close)
         self.store.set_policy(**store_policy_of(config))
+        self.store.retention.apply(config.retention, config.runs.max_age_s)
         self.store.register_words(words_digest(config))
         epoch = self.store.register_checks(checks.digest, definitions_of(config))
 

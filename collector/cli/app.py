@@ -19,6 +19,7 @@ from collector.cli.plan import plan
 from collector.cli.query import query
 from collector.cli.regrade import regrade, try_checks
 from collector.cli.report import report
+from collector.cli.retention import retention
 from collector.cli.runs import runs, show
 from collector.cli.serve import serve
 
@@ -52,7 +53,10 @@ def passhat(
     """OpenTelemetry collector and grader for AI agents: verdicts on every run, pass@k and pass^k per task."""
 
 
-for function in (serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, doctor, config, query):
+FUNCTIONS = (
+    serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, retention, doctor, config, query,
+)  # fmt: skip
+for function in FUNCTIONS:
     app.command()(command(function))
 
 checks = typer.Typer(

@@ -26,9 +26,6 @@ from collector.config.units import (
     as_list,
 )
 
-# Sections that are read and checked, and that no stage acts on yet: setting one is worth a warning.
-NOT_IN_FORCE = ("retention",)
-
 Scope = Literal["ingest", "label", "read", "admin"]
 Listener = Literal["grpc", "http", "web"]
 LeftOut = Literal["exclude", "fail"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from collector.config.document import FILE_RANK, read_document
-from collector.config.keys import NOT_IN_FORCE, Config
+from collector.config.keys import Config
 from collector.config.layers import apply_env, apply_flags
 from collector.config.problems import usage_error
 from collector.config.source import KeyPath, Source
@@ -41,7 +41,6 @@ def load(
         config = Config.model_validate(_without_nulls(values))
     except ValidationError as error:
         raise usage_error(error, source) from None
-    source.warnings += tuple(_not_in_force(config, source))
     return _absolute(config, source)
 
 
@@ -57,15 +56,6 @@ def _find(path: Path | None, env: Mapping[str, str], source: Source) -> Path | N
         return Path(FILE_NAME)
     source.warnings += tuple(f"{name} is not read: {FILE_NAME} would be" for name in NEARLY if Path(name).is_file())
     return None
-
-
-def _not_in_force(config: Config, source: Source) -> Iterator[str]:
-    """Keys that were set to something and do nothing: who asks for redaction must not believe to have it."""
-    defaults = Config()
-    for section in NOT_IN_FORCE:
-        if getattr(config, section) != getattr(defaults, section):
-            place = source.where((section,)) or next((o for key, o in source.origins.items() if key[0] == section), "")
-            yield f"{place}: `{section}` is not in force in this version"
 
 
 def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:

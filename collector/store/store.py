@@ -21,6 +21,7 @@ from collector.store.reader import Key, Reader
 from collector.store.records import Arrival, Grading, Result, Unit
 from collector.store.recount import recount, stale_hours
 from collector.store.replays import Replays
+from collector.store.retention import Retention
 from collector.store.rows import Batch
 from collector.store.sqlfiles import statement
 from collector.store.writer import Rejected, Writer
@@ -55,6 +56,7 @@ class Store:
         self._decisions = TableColumns("gate_decisions", Decided, types["gate_decisions"])
         self._checks = Checks(connections, self._reader)
         self.collector = collector
+        self.retention = Retention(connections, self._reader)
 
     @classmethod
     def open(cls, place: StorePlace, data: Path) -> Store:

@@ -155,15 +155,6 @@ def test_an_embedded_store_follows_data(
     assert config_of(text, env, flags).store.url == f"chdb:{tmp_path / store}"
 
 
-def test_a_section_that_does_nothing_yet_is_mentioned_when_it_is_set() -> None:
-    said = config_of("retention: {logs: 9d}\n").warnings
-    assert said == ("passhat.yaml:1: `retention` is not in force in this version",)
-    said = config_of("", {"PASSHAT_RETENTION__SPANS": "7d"}).warnings
-    assert said == ("PASSHAT_RETENTION__SPANS: `retention` is not in force in this version",)
-    assert config_of("slos: [{name: s, target: 0.9}]\ngates: {g: {k: 5}}\n").warnings == ()
-    assert config_of("redact: {enabled: true}\nretention: {spans: 90d}\n").warnings == ()
-
-
 # --- what people see ------------------------------------------------------------------------------------------------
 
 
