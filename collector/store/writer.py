@@ -22,7 +22,12 @@ MAX_MONTHS = 50
 MONTH_NS = 28 * 86_400 * 10**9
 CONFLICT = "id_conflict"
 _REMEMBERED_JOINS = 200_000
-_CONTENT = tuple(name for name in SpanRow.__struct_fields__ if name not in ("facts", "received_ns", "version", "flags"))
+# What was received, as in `content_hash`: other words for the same span are no conflict.
+_CONTENT = (
+    "parent_span_id", "trace_state", "trace_flags", "name", "kind", "start_ns", "end_ns", "status_code",
+    "status_message", "attr_string", "attr_int", "attr_double", "attr_bool", "attr_other", "events", "links", "resource",
+    "scope", "dropped_attributes", "dropped_events", "dropped_links",
+)  # fmt: skip
 
 
 Row = TypeVar("Row", SpanRow, LogRow)
@@ -72,12 +77,6 @@ class Writer:
 
     def insert(self, batch: Batch) -> list[Rejected]:
         """Store the batch; what cannot be stored comes back. Raises StoreError: nothing is certain, repeat it all."""
-        rejected = self.replace(batch)
-        self._add(self._arrivals, self._arrived(batch))
-        return rejected
-
-    def replace(self, batch: Batch) -> list[Rejected]:
-        """Store rows, newer versions of stored ones, without saying that something arrived."""
         rejected: list[Rejected] = []
         spans = _once(batch.spans)
         for some_spans in _by_months(spans, [row.start for row in spans]):
@@ -85,6 +84,7 @@ class Writer:
         for some_logs in _by_months(batch.logs, [row.time for row in batch.logs]):
             rejected += self._add(self._logs, some_logs)
         self._add_joins(batch)
+        self._add(self._arrivals, self._arrived(batch))
         return rejected
 
     def touch(self, units: Sequence[tuple[str, str]]) -> None:
@@ -165,7 +165,8 @@ def _differ(older: SpanRow, newer: SpanRow) -> bool:
     """Whether there is a conflict to tell that the newer does not tell yet."""
     if CONFLICT in newer.flags:
         return False
-    return CONFLICT in older.flags or any(getattr(older, name) != getattr(newer, name) for name in _CONTENT)
+    # By repr: NaN equals itself there.
+    return CONFLICT in older.flags or any(repr(getattr(older, n)) != repr(getattr(newer, n)) for n in _CONTENT)
 
 
 def _by_months(rows: Sequence[Row], times: Sequence[int]) -> Iterator[Sequence[Row]]:

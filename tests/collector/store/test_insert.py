@@ -153,6 +153,20 @@ def test_of_two_versions_the_later_arrival_counts_and_is_flagged(store: Store, b
     assert found.facts.flags == ("id_conflict",)
 
 
+def test_one_span_twice_in_a_batch_is_no_conflict(store: Store) -> None:
+    """NaN equals nothing, itself included, and other words found other facts: the span is the same."""
+    first = row(span(trace(1), 1, attributes={"x": math.nan}), Facts(tool="a"))
+    again = row(span(trace(1), 1, attributes={"x": float("nan")}), Facts(tool="b"))
+    store.insert(batch(first, again))
+    assert (only(store).facts.flags, only(store).facts.tool) == ((), "b")
+
+
+def test_the_older_of_two_versions_in_a_batch_may_come_last(store: Store) -> None:
+    newer = row(span(trace(1), 1, attributes={"v": 2}), received_ns=BASE_NS + 10**9)
+    store.insert(batch(newer, row(span(trace(1), 1, attributes={"v": 1}))))
+    assert (only(store).attributes, only(store).facts.flags) == ({"v": 2}, ("id_conflict",))
+
+
 def test_the_same_span_id_in_two_traces_is_two_spans(store: Store) -> None:
     store.insert(batch(row(span(trace(1), 1)), row(span(trace(2), 1))))
     assert store.query("SELECT count() FROM spans FINAL").rows == [(2,)]
