@@ -25,8 +25,8 @@ _REMEMBERED_JOINS = 200_000
 # What was received, as in `content_hash`: other words for the same span are no conflict.
 _CONTENT = (
     "parent_span_id", "trace_state", "trace_flags", "name", "kind", "start_ns", "end_ns", "status_code",
-    "status_message", "attr_string", "attr_int", "attr_double", "attr_bool", "attr_other", "events", "links", "resource",
-    "scope", "dropped_attributes", "dropped_events", "dropped_links",
+    "status_message", "attr_string", "attr_int", "attr_double", "attr_bool", "attr_other", "events", "links",
+    "resource", "scope", "dropped_attributes", "dropped_events", "dropped_links",
 )  # fmt: skip
 
 
