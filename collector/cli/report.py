@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from collector.cli.options import Filters, Source, Texts, Times, given
 from collector.cli.out import rate, result, result_json, say, strip, table
+from collector.errors import UsageError
+
+if TYPE_CHECKING:
+    from collector.cli.client import Api
 
 Row = dict[str, Any]
+FORMS = ["fail", "error"]  # statuses of verdicts that JUnit and SARIF tell
+PAGE = 1000
 RECENT = 40  # squares in a strip: the latest trials
 LEFT_OUT = ("errors", "invalid", "unknown", "incomplete")
+
+
+def _written(flag: str, what: str) -> Any:
+    return typer.Option(flag, metavar="FILE", help=what, dir_okay=False, show_default=False)
 
 
 def report(
@@ -31,6 +42,8 @@ def report(
             "--incomplete", metavar="exclude|fail", help="What trials without an end count as.", show_default=False
         ),
     ] = None,
+    junit: Annotated[Path | None, _written("--junit", "Write every run as a JUnit test case.")] = None,
+    sarif: Annotated[Path | None, _written("--sarif", "Write every failing check of a run as SARIF.")] = None,
 ) -> None:
     """Print pass@k and pass^k per task over a window (default: 7d).
 
@@ -44,6 +57,8 @@ def report(
     asked |= given({"task": tasks, "k": k, "errors": errors, "incomplete": incomplete, "recent": RECENT})
     with api(source) as ask:
         answer = ask.get("/api/v1/reliability", asked)
+        if junit or sarif:
+            write_forms(runs_of(ask, {**times.params(), **filters.params(), **given({"task": tasks})}), junit, sarif)
     if source.json:
         result_json(answer)
         return
@@ -51,6 +66,31 @@ def report(
         say("no trials in this window")
         return
     result("\n\n".join(sections(answer)))
+
+
+def runs_of(ask: Api, asked: Row) -> list[Row]:
+    """Every run of the window, oldest first, with its failing and broken checks."""
+    asked = asked if {"window", "since", "until"} & set(asked) else {**asked, "window": "7d"}
+    found: list[Row] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = ask.get("/api/v1/verdicts", {**asked, **given({"cursor": cursor}), "status": FORMS, "limit": PAGE})
+        found += page["runs"]
+        cursor = page["next"]
+    return found[::-1]
+
+
+def write_forms(runs: Sequence[Row], junit: Path | None, sarif: Path | None) -> None:
+    """The files asked for. Raises UsageError where one cannot be written."""
+    from collector.cli import report_forms
+
+    for file, form in ((junit, report_forms.junit), (sarif, report_forms.sarif)):
+        if file is None:
+            continue
+        try:
+            file.write_text(form(runs), "utf-8")
+        except OSError as error:
+            raise UsageError(f"{file}: {error.strerror}") from None
 
 
 def sections(answer: Row) -> Iterable[str]:

@@ -14,6 +14,7 @@ from collector.serve.times import Asked
 from collector.tokens import Grant
 
 Result = Literal["pass", "fail", "error", "invalid", "unknown", "incomplete", "pending"]
+VerdictStatus = Literal["pass", "fail", "error", "unknown", "not_applicable", "pending"]
 Basis = Literal["outcome", "trajectory"]
 By = Literal["task", "class", "stream"]
 Policy = Literal["exclude", "fail"]
@@ -94,6 +95,12 @@ class RunsQuery(Filters):
 
     def asked(self) -> Asked:
         return Asked(window=self.window, since=self.since, until=self.until)
+
+
+class VerdictsQuery(RunsQuery):
+    """`GET /api/v1/verdicts`."""
+
+    status: list[VerdictStatus] = ["pass", "fail", "error", "unknown", "not_applicable", "pending"]
 
 
 class ReliabilityQuery(Filters):

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.convertors import Convertor, register_url_convertor
 
 from collector.serve.access import need
-from collector.serve.parameters import Filters, RunsQuery
+from collector.serve.parameters import Filters, RunsQuery, VerdictsQuery
 from collector.serve.problems import FieldError, Refused
 from collector.serve.sql import Row, read
 from collector.serve.strict import StrictJSON
@@ -61,7 +61,30 @@ def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> StrictJSON:
     """Runs whose end lies in the window (default: all), newest first; `next` is the cursor of the next page."""
     grant: Grant = request.state.grant
     need(grant, "read")
+    page, following = page_of(request.app.state.store, query, grant)
+    return StrictJSON({"runs": [run_of(row, RUN_KEYS) for row in page], "next": following})
+
+
+@router.get("/api/v1/verdicts", summary="Runs with their verdicts, newest first")
+def verdicts(request: Request, query: Annotated[VerdictsQuery, Query()]) -> StrictJSON:
+    """The runs of `/api/v1/runs`, each with those of its current verdicts whose status is asked for (default: all)."""
+    grant: Grant = request.state.grant
+    need(grant, "read")
     store: Store = request.app.state.store
+    page, following = page_of(store, query, grant)
+    keys = [(row["project"], row["run_id"]) for row in page]
+    said = {
+        (row["project"], row["run_id"]): verdicts_of(row) for row in read(store, "verdicts_of_runs", {"keys": keys})
+    }
+    told = [
+        run_of(row, RUN_KEYS) | {"verdicts": [one for one in said.get(key, ()) if one["status"] in query.status]}
+        for key, row in zip(keys, page, strict=True)
+    ]
+    return StrictJSON({"runs": told, "next": following})
+
+
+def page_of(store: Store, query: RunsQuery, grant: Grant) -> tuple[list[Row], str | None]:
+    """Rows of a page and the cursor of the next. Raises Refused."""
     bound = query.bound(grant)
     everything = not (query.window or query.since or query.until)
     window = None if everything else window_of(query.asked(), store.now_ns() // 1_000_000, default=EVERY_TIME)
@@ -81,7 +104,7 @@ def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> StrictJSON:
         },
     )
     page, more = rows[: query.limit], len(rows) > query.limit
-    return StrictJSON({"runs": [run_of(row, RUN_KEYS) for row in page], "next": cursor_of(page[-1]) if more else None})
+    return page, cursor_of(page[-1]) if more else None
 
 
 @router.get("/api/v1/runs/{run_id:any}", summary="One run: lines, verdicts, outcomes")
