@@ -77,6 +77,12 @@ class Writer:
 
     def insert(self, batch: Batch) -> list[Rejected]:
         """Store the batch; what cannot be stored comes back. Raises StoreError: nothing is certain, repeat it all."""
+        rejected = self.replace(batch)
+        self._add(self._arrivals, self._arrived(batch))
+        return rejected
+
+    def replace(self, batch: Batch) -> list[Rejected]:
+        """Store rows, newer versions of stored ones, without saying that something arrived."""
         rejected: list[Rejected] = []
         spans = _once(batch.spans)
         for some_spans in _by_months(spans, [row.start for row in spans]):
@@ -84,7 +90,6 @@ class Writer:
         for some_logs in _by_months(batch.logs, [row.time for row in batch.logs]):
             rejected += self._add(self._logs, some_logs)
         self._add_joins(batch)
-        self._add(self._arrivals, self._arrived(batch))
         return rejected
 
     def touch(self, units: Sequence[tuple[str, str]]) -> None:
