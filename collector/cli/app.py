@@ -8,6 +8,7 @@ import typer
 
 from collector.cli.checks import list_checks, validate
 from collector.cli.config_command import config
+from collector.cli.dashboards import export
 from collector.cli.demo import demo
 from collector.cli.doctor import doctor
 from collector.cli.gate import gate
@@ -66,3 +67,7 @@ checks.command("list")(command(list_checks))
 checks.command("validate")(command(validate))
 checks.command("test")(command(try_checks))
 app.add_typer(checks, name="checks")
+
+dashboards = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grafana dashboards over the SQL endpoint.")
+dashboards.command("export")(command(export))
+app.add_typer(dashboards, name="dashboards")

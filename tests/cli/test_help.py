@@ -28,6 +28,8 @@ COMMANDS = [
     "checks",
     "checks list",
     "checks validate",
+    "dashboards",
+    "dashboards export",
 ]
 HEAVY = ("chdb", "clickhouse_connect", "fastapi", "starlette", "uvicorn", "grpc", "httpx",
          "google.protobuf", "opentelemetry", "pyarrow", "rich", "yaml", "cel_expr_python", "tree_sitter",

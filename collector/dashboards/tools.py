@@ -1,0 +1,110 @@
+"""Tool calls: which tools agents call, how often these fail, how long they take, and where agents go in circles."""
+
+from __future__ import annotations
+
+from collector.dashboards.board import Placed, Row, board
+from collector.dashboards.parts import (
+    GREEN,
+    GREY,
+    RATE,
+    RED,
+    YELLOW,
+    Json,
+    bars,
+    fields,
+    rates,
+    runs_lead,
+    series,
+    stat,
+    steps,
+    table,
+    variable,
+)
+
+ABOUT = (
+    "Logical tool calls: one call is one row, whatever spans, messages and events tell of it. Durations are "
+    "milliseconds; they are blank where only messages tell of a call."
+)
+STACKED = {"drawStyle": "bars", "fillOpacity": 70, "lineWidth": 0, "stacking": {"mode": "normal", "group": "A"}}
+
+
+def tools() -> Json:
+    milliseconds = {"unit": "ms", "decimals": 1}
+    minute = {"unit": "cpm", "decimals": 2}
+    label = [fields("/.*/", displayName="${__field.labels.tool}")]
+    action = [fields("/.*/", displayName="${__field.labels.action}")]
+    return board(
+        "passhat-tools",
+        "passhat: Tool calls",
+        ABOUT,
+        (
+            Row(
+                (
+                    Placed(_totals(), 24, 4),
+                    Placed(series("Calls a minute", "tools_rate", minute, custom=STACKED, overrides=label), 12, 9),
+                    Placed(series("Share of calls that fail", "tools_errors", RATE, overrides=label), 12, 9),
+                    Placed(series("How long calls take", "tools_duration", milliseconds), 12, 9),
+                    Placed(series("What calls do", "tools_actions", minute, custom=STACKED, overrides=action), 12, 9),
+                )
+            ),
+            Row((Placed(_table(), 24, 11),), title="Tools"),
+            Row(_trouble(), title="Trouble"),
+        ),
+        variables=(
+            variable("project", "Project"),
+            variable("service", "Service"),
+            variable("agent", "Agent"),
+            variable("tool", "Tool"),
+        ),
+        last="24h",
+        refresh="1m",
+    )
+
+
+def _totals() -> Json:
+    failing = steps((None, GREEN), (0.05, YELLOW), (0.2, RED))
+    return stat(
+        "Calls",
+        "tools_totals",
+        "calls|errors|error_rate|runs|calls_per_run",
+        defaults={"unit": "short", "decimals": 0, "color": {"mode": "fixed", "fixedColor": "text"}},
+        overrides=[
+            fields("error_rate", **RATE, thresholds=failing, color={"mode": "thresholds"}),
+            fields("calls_per_run", decimals=1),
+        ],
+    )
+
+
+def _table() -> Json:
+    return table(
+        "Tools: the most called first",
+        "tools_table",
+        fields("/_ms$/", unit="ms", decimals=1, noValue="–", custom__width=100),
+        rates("runs_share"),
+        fields(
+            "error_rate",
+            unit="percentunit",
+            decimals=1,
+            thresholds=steps((None, "transparent"), (0.05, YELLOW), (0.2, RED)),
+            custom__width=100,
+            custom__cellOptions={"type": "color-background", "mode": "basic"},
+        ),
+        fields("/^(calls|errors|runs)$/", custom__width=90),
+        fields("tool", custom__width=220),
+    )
+
+
+def _trouble() -> tuple[Placed, ...]:
+    by_result = [
+        fields(name, color={"mode": "fixed", "fixedColor": color})
+        for name, color in (("passed", GREEN), ("failed", RED), ("other", GREY))
+    ]
+    return (
+        Placed(table("What tools fail with", "tools_failures", runs_lead(), fields("tool", custom__width=180)), 12, 10),
+        Placed(
+            table("The same call again and again", "tools_repeats", runs_lead(), fields("tool", custom__width=180)),
+            12,
+            10,
+        ),
+        Placed(bars("Tool calls of a run", "tools_steps", "calls", *by_result), 24, 9),
+    )
