@@ -4,7 +4,8 @@
 -- start_ns and end_ns are as sent. start is clamped: absurd times share one month (1970-01), flagged 'absurd_time',
 -- so that a repeated delivery meets its twin in one partition.
 -- attr_*: attributes by type; attr_other, events, links, resource and scope hold OTLP/JSON (lists, maps, bytes, empty values).
--- version = received µs << 12 | generation of the words that found the facts (normalisers). content_hash tells two versions of one span apart.
+-- version = received µs << 12 | generation of the words that found the facts (normalisers).
+-- content_hash tells two versions of one span apart.
 -- rootable: can be a run's root (no parent, an agent or workflow, or own passhat identity).
 CREATE TABLE IF NOT EXISTS spans
 (
