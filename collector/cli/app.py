@@ -9,8 +9,10 @@ import typer
 from collector.cli.checks import list_checks, validate
 from collector.cli.config_command import config
 from collector.cli.dashboards import export
+from collector.cli.delete import delete
 from collector.cli.demo import demo
 from collector.cli.doctor import doctor
+from collector.cli.export import export as export_runs
 from collector.cli.gate import gate
 from collector.cli.ingest import ingest
 from collector.cli.mine import mine
@@ -55,7 +57,8 @@ def passhat(
 
 
 FUNCTIONS = (
-    serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, retention, doctor, config, query,
+    serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, export_runs, delete, retention, doctor,
+    config, query,
 )  # fmt: skip
 for function in FUNCTIONS:
     app.command()(command(function))

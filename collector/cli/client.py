@@ -43,9 +43,13 @@ class Api:
 
     def call(self, method: str, path: str, **kwargs: Any) -> Any:
         """The JSON of the answer. Raises UsageError, NotFound or StoreError."""
+        return _json(self.asked(method, path, **kwargs), self.where)
+
+    def asked(self, method: str, path: str, **kwargs: Any) -> httpx.Response:
+        """An answer that is no refusal, as it came. Raises UsageError, NotFound or StoreError."""
         reply = self.send(method, path, **kwargs)
         if reply.is_success:
-            return _json(reply, self.where)
+            return reply
         raise refusal(reply, self.where)
 
     def send(self, method: str, path: str, **kwargs: Any) -> httpx.Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec import Struct
 from collector.errors import StoreError
 from collector.store.client import Connections
 from collector.store.reader import KEYS, Key, Reader
-from collector.store.rows import GENERATIONS, Batch
+from collector.store.rows import GENERATIONS, MOVED, Batch
 from collector.store.spans_of_rows import LOG_COLUMNS, SPAN_COLUMNS
 from collector.store.writer import Writer
 
@@ -117,6 +117,22 @@ class Replays:
         columns = (*COLUMNS[signal], "facts", "flags", "received_ns", "version", "content_hash")
         sql = f"SELECT {', '.join(columns)} FROM {signal} WHERE {where} ORDER BY version"
         return [dict(zip(columns, row, strict=True)) for row in self._reader.rows(sql, **parameters)]
+
+    def newest(self, signal: Signal, units: Sequence[Key]) -> list[dict[str, Any]]:
+        """The rows that count of these units, in order of time."""
+        name, start = ("span_id", "start_ns") if signal == "spans" else ("content_hash", "time_ns")
+        found = {
+            (row["project"], row[UNITS[signal]], row[start] if signal == "logs" else 0, row[name]): row
+            for row in self.rows_of(signal, units)
+        }
+        rows = [row for row in found.values() if MOVED not in row["flags"]]
+        return sorted(rows, key=lambda row: (row[start], row["span_id"], row["content_hash"]))
+
+    def units_of(self, runs: Iterable[Key]) -> list[Key]:
+        """The units that runs were assembled from, each once, in the order of the runs."""
+        asked = list(runs)
+        known = self._reader.units_of_runs(asked)
+        return list(dict.fromkeys((run[0], unit) for run in asked for unit in known.get(run, ())))
 
     def replace(self, batch: Batch, moved: Sequence[tuple[str, str, str]], touched: Sequence[Key]) -> None:
         """Write newer versions of stored rows, tie what moved (project, join key, old unit), ask for judgement."""

@@ -22,6 +22,7 @@ COMMANDS = [
     "plan",
     "outcome",
     "mine",
+    "export",
     "doctor",
     "config",
     "query",
