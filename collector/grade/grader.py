@@ -76,9 +76,13 @@ class Grader:
             unit=unit,
             closed_by=closed_by,
             assembly=assembly,
-            verdicts=[self.checks.grade(run, runner=self._runner) for run in assembly.runs],
+            verdicts=[self.verdicts_of(run) for run in assembly.runs],
             outcomes=[list(run.outcomes) for run in assembly.runs],
         )
+
+    def verdicts_of(self, run: Run) -> list[Verdict]:
+        """What the checks in force say of a run."""
+        return self.checks.grade(run, runner=self._runner)
 
     def gradings(self, one: Assembled, outcome_tasks: set[Task], now_ns: int) -> list[Grading]:
         """One grading per run of the unit, and a withdrawal for each run it no longer has.

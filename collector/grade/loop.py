@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
 from collector.grade.grader import Assembled, Grader, Task, task_of
+from collector.grade.remembered import Remembered, rejudged, remembered, with_outcomes
 from collector.metrics import Metrics
 from collector.store.reader import RESPONSE_KEY
 from collector.store.records import Grading, Unit
@@ -202,7 +203,7 @@ class GradeLoop:
             self._metrics.grade_errors.labels(type(error).__name__).inc()
             log.exception("cannot grade %s of project %s", unit.members[0], unit.project)
             return None
-        if one.assembly.not_a_run and closed_by:
+        if one.assembly.not_a_run and closed_by and unit.facts:
             self._metrics.not_a_run.inc()
         return one
 
@@ -212,16 +213,28 @@ class GradeLoop:
         known = self._store.tasks_with_outcomes(tasks)
         found = set().union(*(one.with_outcomes() for one in taken)) if taken else set()
         gradings: list[Grading] = []
+        kept: list[Remembered] = []  # runs whose spans are gone
         for one in taken:
             made = self._grader.gradings(one, known | found, now_ns)
             before = {
                 row.run_id: row.input_digest for row in one.unit.runs if row.alive and row.epoch == self._grader.epoch
             }
             gradings.extend(g for g in made if before.get(g.run.run_id) != g.input_digest)
+            if not made and one.closed_by:
+                kept += remembered(self._store, one.unit)
+        gradings += self._rejudged(kept, now_ns)
         written = self._store.write_gradings(gradings)
         for grading in written:
             self._metrics.graded.labels(grading.trial.result).inc()
         self._rejudge(found - known)
+
+    def _rejudged(self, kept: list[Remembered], now_ns: int) -> list[Grading]:
+        if not kept:
+            return []
+        known = self._store.tasks_with_outcomes(task_of(one.run) for one in kept)
+        found = with_outcomes(kept)
+        self._rejudge(found - known)
+        return list(rejudged(self._grader, kept, known | found, now_ns))
 
     def _add_stored_outcomes(self, taken: list[Assembled]) -> None:
         """Outcomes that came over the API, or for other runs of the unit, beside those the telemetry carries."""
