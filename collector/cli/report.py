@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from collector.cli import report_beside
 from collector.cli.options import Filters, Source, Texts, Times, given
 from collector.cli.out import rate, result, result_json, say, strip, table
 from collector.errors import UsageError
@@ -44,6 +45,10 @@ def report(
     ] = None,
     junit: Annotated[Path | None, _written("--junit", "Write every run as a JUnit test case.")] = None,
     sarif: Annotated[Path | None, _written("--sarif", "Write every failing check of a run as SARIF.")] = None,
+    html: Annotated[Path | None, _written("--html", "Write the report as one HTML file with charts.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    compare: Annotated[bool, typer.Option("--compare", help="Against the window before, task by task.")] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="What trials cost, and what failures wasted.")] = False,
 ) -> None:
     """Print pass@k and pass^k per task over a window (default: 7d).
 
@@ -53,19 +58,25 @@ def report(
     """
     from collector.cli.client import api
 
-    asked = {**times.params(), **filters.params()}
-    asked |= given({"task": tasks, "k": k, "errors": errors, "incomplete": incomplete, "recent": RECENT})
+    if as_csv and source.json:
+        raise UsageError("--csv and --json are two forms of one result", hint="give one of them")
+    meant = {**times.params(), **filters.params(), **given({"task": tasks})}
+    asked = {**meant, **given({"k": k, "errors": errors, "incomplete": incomplete, "recent": RECENT})}
     with api(source) as ask:
         answer = ask.get("/api/v1/reliability", asked)
         if junit or sarif:
-            write_forms(runs_of(ask, {**times.params(), **filters.params(), **given({"task": tasks})}), junit, sarif)
+            write_forms(runs_of(ask, meant), junit, sarif)
+        beside = report_beside.asked(ask, meant, answer["k"][-1], compare=bool(compare or html), cost=bool(cost or html))
+    if html:
+        report_beside.write_html(html, answer, beside)
     if source.json:
-        result_json(answer)
-        return
-    if not answer["tasks"]:
+        result_json({**answer, **beside})
+    elif as_csv:
+        result(report_beside.csv_of(answer))
+    elif answer["tasks"]:
+        result("\n\n".join([*sections(answer), *report_beside.tables(beside)]))
+    else:
         say("no trials in this window")
-        return
-    result("\n\n".join(sections(answer)))
 
 
 def runs_of(ask: Api, asked: Row) -> list[Row]:
