@@ -22,6 +22,7 @@ from collector.serve.regrading import router as regrading
 from collector.serve.renormalising import router as renormalising
 from collector.serve.retention import router as retention
 from collector.serve.strict import StrictJSON
+from collector.serve.task_gauges import TaskGauges
 from collector.store.store import Store
 from collector.tokens import Tokens
 
@@ -44,6 +45,7 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     app.state.config = config
     app.state.definitions = config.checks or []
     app.state.metrics = metrics
+    app.state.task_gauges = TaskGauges(store)
     app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
     reading = (runs.router, outcomes.router, reliability.router, gate, cases, health.router, docs, clickhouse.router)

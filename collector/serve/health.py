@@ -16,6 +16,7 @@ from collector.serve.access import need
 from collector.serve.problems import Refused, problem
 from collector.serve.sql import read
 from collector.serve.strict import StrictJSON
+from collector.serve.task_gauges import Together
 from collector.tokens import Grant
 
 router = APIRouter()
@@ -42,7 +43,9 @@ def metrics(request: Request) -> Response:
     grant: Grant = request.state.grant
     need(grant, "read")
     encode, content_type = choose_encoder(request.headers.get("accept", ""))
-    return Response(encode(request.app.state.metrics.registry), media_type=content_type)
+    tasks = request.app.state.task_gauges.collect([grant.project] if grant.project else [])
+    together = Together(iter(request.app.state.metrics.registry.collect()), tasks)
+    return Response(encode(together), media_type=content_type)
 
 
 @router.head("/healthz", include_in_schema=False)
