@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -23,6 +24,7 @@ from collector.journal import Signal
 from collector.receive import otlp_json
 from collector.receive.check import SHAPES
 from collector.receive.findings import Findings
+from collector.receive.imports import document_converter, lines_converter
 from collector.receive.inflate import inflated
 from collector.receive.repair import read_varint
 from collector.receive.status import Encoding
@@ -127,9 +129,32 @@ def _json(start: bytes, file: IO[bytes], name: str) -> Iterator[Item]:
     if _parse(held[-1]) is None and held[-1].rstrip()[-1:] in (b"{", b"[", b",", b":"):
         yield from _documents(_whole(b"".join(held), _rest(lines)), name)
         return
+    convert = lines_converter(_parse(held[-1]))
+    if convert is not None:
+        records = [_parse(line) for line in chain(held, lines) if line.strip()]
+        known = [record for record in records if isinstance(record, dict)]
+        yield from _converted(convert(known, Path(name).name, _written_ns(name)), name)
+        return
     for number, line in enumerate(chain(held, lines), 1):
         if line.strip():
             yield from _json_requests(line, f"{name}:{number}")
+
+
+def _converted(requests: Iterator[dict[str, Any]], where: str) -> Iterator[Item]:
+    """Requests made of another format; a file that is not what it seems is a problem of its own."""
+    try:
+        for request in requests:
+            signal = next(signal for key, signal in KEYS.items() if key in request)
+            yield from _sized(where, signal, "json", json.dumps(request).encode())
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        yield FileProblem(where, f"cannot be converted to OTLP: {type(error).__name__}: {error}")
+
+
+def _written_ns(name: str) -> int:
+    try:
+        return Path(name).stat().st_mtime_ns
+    except OSError:
+        return time.time_ns()
 
 
 def _rest(lines: Iterator[bytes]) -> IO[bytes]:
@@ -194,6 +219,10 @@ def _of_value(value: Any, body: bytes, where: str) -> Iterator[Item]:
         return
     if not isinstance(value, dict):
         yield _no_request(where)
+        return
+    convert = document_converter(value)
+    if convert is not None:
+        yield from _converted(convert(value), where)
         return
     signals = [signal for key, signal in KEYS.items() if value.get(key)]
     for key, signal in KEYS.items():
