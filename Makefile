@@ -9,7 +9,7 @@ ARGS ?=
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 
-.PHONY: help demo serve test lint format bench clean
+.PHONY: help demo serve test lint format bench examples clean
 .DELETE_ON_ERROR:
 
 help: ## what can be made
@@ -38,6 +38,9 @@ bench: $(SETUP) ## measure: ingest against its floor, normalising, grading, reli
 	$(BIN)/python -m bench.normalise
 	$(BIN)/python -m bench.grade
 	$(BIN)/python -m bench.reliability
+
+examples: $(DEV) ## run examples/ with their own packages against a stub of a model
+	PASSHAT_EXAMPLES=1 $(BIN)/python -m pytest tests/examples $(ARGS)
 
 clean: ## remove .venv and caches, never data
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

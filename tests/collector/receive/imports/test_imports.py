@@ -54,7 +54,6 @@ def session() -> list[Row]:
     answer = {"id": "m1", "model": "claude-sonnet-4-5", "usage": {"input_tokens": 10, "output_tokens": 5}}
     use = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
     run = {"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "pytest"}}
-    failed = {"type": "tool_result", "tool_use_id": "t2", "content": "1 failed", "is_error": True}
     return [
         {"type": "summary", "summary": "Fix", "leafUuid": "u9"},
         session_line(1, "user", "fix it"),
