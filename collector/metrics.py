@@ -49,6 +49,7 @@ class Metrics:
             "passhat_dialect_spans", "Spans by the dialect that understood them", ["dialect"], registry=r
         )
         self.graded = Counter("passhat_graded_runs", "Gradings written", ["result"], registry=r)
+        self.frozen = Counter("passhat_late_after_freeze", "Gradings not written: the run is frozen", [], registry=r)
         self.not_a_run = Counter("passhat_not_a_run", "Units without agent, model or tool call", [], registry=r)
         self.grade_errors = Counter(
             "passhat_grade_errors", "Runs whose grading failed, retried", ["reason"], registry=r

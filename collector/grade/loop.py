@@ -223,10 +223,18 @@ class GradeLoop:
             if not made and one.closed_by:
                 kept += remembered(self._store, one.unit)
         gradings += self._rejudged(kept, now_ns)
-        written = self._store.write_gradings(gradings)
+        written = self._store.write_gradings(self._movable(gradings, taken))
         for grading in written:
             self._metrics.graded.labels(grading.trial.result).inc()
         self._rejudge(found - known)
+
+    def _movable(self, gradings: list[Grading], taken: list[Assembled]) -> list[Grading]:
+        """Without those of frozen runs. Only a run that was graded before can be one: others cost no look."""
+        known = {(one.unit.project, row.run_id) for one in taken for row in one.unit.runs}
+        frozen = self._store.frozen_of(known & {(g.run.project, g.run.run_id) for g in gradings})
+        left = [g for g in gradings if (g.run.project, g.run.run_id) not in frozen]
+        self._metrics.frozen.inc(len(gradings) - len(left))
+        return left
 
     def _rejudged(self, kept: list[Remembered], now_ns: int) -> list[Grading]:
         if not kept:

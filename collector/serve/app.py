@@ -12,11 +12,11 @@ from collector.metrics import Metrics
 from collector.serve import health, outcomes, problems, reliability, runs
 from collector.serve.access import Door, Hosts
 from collector.serve.cases import router as cases
-from collector.serve.comparison import router as comparison
 from collector.serve.clickhouse import route as clickhouse
+from collector.serve.comparison import router as comparison
 from collector.serve.docs import router as docs
-from collector.serve.gate.route import router as gate
 from collector.serve.exporting import router as exporting
+from collector.serve.freezing import router as freezing
 from collector.serve.gate.route import router as gate
 from collector.serve.regrading import router as regrading
 from collector.serve.renormalising import router as renormalising
@@ -49,7 +49,7 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
     reading = (runs.router, outcomes.router, reliability.router, gate, cases, health.router, docs, clickhouse.router)
-    for router in (*reading, comparison, exporting, regrading, renormalising, retention):
+    for router in (*reading, comparison, exporting, freezing, regrading, renormalising, retention):
         app.include_router(router)
     hosts = Hosts(config.listen.web, config.listen.allowed_hosts)
     app.add_middleware(Door, tokens=Tokens(config.auth), hosts=hosts, say=clickhouse.refusal)

@@ -1,8 +1,16 @@
-"""The log of what gates decided, as they decided it."""
+"""What was decided once and is kept so: answers of gates, results of frozen runs."""
 
 from __future__ import annotations
 
 from msgspec import Struct
+
+
+class Frozen(Struct, frozen=True):
+    """A row of `frozen_runs`: whether the results of a run stay as they are."""
+
+    project: str
+    run_id: str
+    frozen: bool
 
 
 class Decided(Struct, frozen=True):

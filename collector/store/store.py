@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from collector.store.checks import Checks
 from collector.store.client import Connections, Target
 from collector.store.columns import TableColumns, table_types
-from collector.store.decisions import Decided
+from collector.store.decisions import Decided, Frozen
 from collector.store.engine import render
 from collector.store.gradings import Gradings
 from collector.store.migrate import migrate
@@ -53,6 +53,7 @@ class Store:
         self.replays = Replays(connections, self._reader, self._writer)
         self.generation = 0  # of the words that find facts here: rows are written under it
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
+        self._frozen = TableColumns("frozen_runs", Frozen, types["frozen_runs"])
         self._decisions = TableColumns("gate_decisions", Decided, types["gate_decisions"])
         self._checks = Checks(connections, self._reader)
         self.collector = collector
@@ -136,6 +137,19 @@ class Store:
         rows = [outcome_row(project, outcome, from_telemetry=False) for project, outcome in outcomes]
         self._connections.insert("outcomes", self._outcomes.arrow(rows))
         self._writer.touch(self._units_meant({(project, outcome.run_id) for project, outcome in outcomes}))
+
+    def freeze(self, runs: Sequence[Key], *, frozen: bool) -> None:
+        """Keep the results of runs as they are, or let them go and ask for a new judgement."""
+        rows = [Frozen(project, run_id, frozen) for project, run_id in runs]
+        self._connections.insert("frozen_runs", self._frozen.arrow(rows))
+        if not frozen:
+            self._writer.touch(self._units_meant(set(runs)))
+
+    def frozen_of(self, runs: Iterable[Key]) -> set[Key]:
+        """Which of the runs are frozen."""
+        asked = sorted(set(runs))
+        found = self._reader.rows(statement("grade/frozen"), keys=asked) if asked else ()
+        return {(project, run_id) for project, run_id in found}
 
     def log_decision(self, decided: Decided) -> None:
         """Keep what a gate decided, as it was decided."""

@@ -4,6 +4,7 @@
 SELECT project, units[1] AS unit, count() AS runs
 FROM runs FINAL
 WHERE alive AND NOT open AND epoch < {epoch:UInt32} AND notEmpty(units)
+  AND (project, run_key) NOT IN (SELECT project, run_key FROM frozen_runs FINAL WHERE frozen)
   AND ended >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
   AND ended < fromUnixTimestamp64Milli({end_ms:Int64}, 'UTC')
   AND (empty({project:Array(String)}) OR project IN {project:Array(String)})
