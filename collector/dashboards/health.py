@@ -12,6 +12,7 @@ ABOUT = (
 
 
 def health() -> Json:
+    """The dashboard of the collector itself: what comes in, waits, is refused, and how late verdicts are."""
     minute, seconds = {"unit": "short", "decimals": 1}, {"unit": "s", "decimals": 1}
     bars = {"drawStyle": "bars", "fillOpacity": 70, "lineWidth": 0, "stacking": {"mode": "normal", "group": "A"}}
 

@@ -42,6 +42,7 @@ WINDOWS = (("86400", "1 day"), ("604800", "7 days"), ("2419200", "28 days"))
 
 
 def reliability() -> Json:
+    """The dashboard of pass@k and pass^k by task and suite."""
     return board(
         "passhat-reliability",
         "passhat: Reliability",

@@ -23,6 +23,7 @@ ABOUT = "One run by its id. Come here from the run column of the other dashboard
 
 
 def run() -> Json:
+    """The dashboard of one run: its lines and verdicts."""
     statuses = {"fail": RED, "pass": GREEN, "error": YELLOW, "unknown": GREY, "not_applicable": GREY, "pending": GREY}
     facts = table(
         "Run $run",

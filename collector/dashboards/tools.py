@@ -29,6 +29,7 @@ STACKED = {"drawStyle": "bars", "fillOpacity": 70, "lineWidth": 0, "stacking": {
 
 
 def tools() -> Json:
+    """The dashboard of tool calls: which, how often, how they end, how long they take."""
     milliseconds = {"unit": "ms", "decimals": 1}
     minute = {"unit": "cpm", "decimals": 2}
     label = [fields("/.*/", displayName="${__field.labels.tool}")]

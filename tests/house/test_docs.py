@@ -212,6 +212,11 @@ def test_links_inside_the_repository_lead_somewhere(path: Path) -> None:
     assert [link for link in links if not (path.parent / link).exists()] == []
 
 
+def test_the_readme_leads_to_every_page() -> None:
+    linked = {(ROOT / link).resolve() for link in _LINK.findall(page("README.md"))}
+    assert [path.name for path in PAGES if path.parent == ROOT / "docs" and path.resolve() not in linked] == []
+
+
 def test_the_matrix_of_the_readme_is_what_the_formulas_give() -> None:
     table = re.findall(r"^\| [\w-]+ \| ([■□]{5}) \| (\d) \| ([\d.]+) \| ([\d.]+) \|$", page("README.md"), re.M)
     assert len(table) == 8
