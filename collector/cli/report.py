@@ -66,13 +66,19 @@ def report(
         answer = ask.get("/api/v1/reliability", asked)
         if junit or sarif:
             write_forms(runs_of(ask, meant), junit, sarif)
-        beside = report_beside.asked(ask, meant, answer["k"][-1], compare=bool(compare or html), cost=bool(cost or html))
+        beside = report_beside.asked(ask, meant, answer["k"][-1], compare or bool(html), cost or bool(html))
     if html:
         report_beside.write_html(html, answer, beside)
+    if as_csv:
+        result(report_beside.csv_of(answer))
+    else:
+        show(answer, beside, source)
+
+
+def show(answer: Row, beside: dict[str, list[Row]], source: Source) -> None:
+    """The report as JSON or as tables."""
     if source.json:
         result_json({**answer, **beside})
-    elif as_csv:
-        result(report_beside.csv_of(answer))
     elif answer["tasks"]:
         result("\n\n".join([*sections(answer), *report_beside.tables(beside)]))
     else:

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 COSTS = ("trials", "passed", "cost", "cost_per_trial", "cost_per_success", "wasted_usd")
 
 
-def asked(ask: Api, meant: Row, k: int, *, compare: bool, cost: bool) -> dict[str, list[Row]]:
+def asked(ask: Api, meant: Row, k: int, compare: bool, cost: bool) -> dict[str, list[Row]]:
     """`comparisons` (for this k) and `costs`, of those that are wanted."""
     found: dict[str, list[Row]] = {}
     if compare:
