@@ -77,8 +77,8 @@ def full_load(transport: str, grading: str, spans: int) -> dict[str, Any]:
         address = json.loads(collector.line())[transport]
         sent = send(transport, address, spans)
         queryable, seen = wait_for(collector, "spans", sent["spans"])
-        stored = size_of(Path(folder))
         collector.close()
+        stored = size_of(Path(folder))  # not before: merges take files away while they are counted
     return {
         "transport": transport,
         "grading": grading,
