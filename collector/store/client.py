@@ -22,6 +22,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from collector.errors import StoreError, UsageError
+from collector.store.engine import CLUSTER_SETTINGS
 from collector.store.lock import StoreLock
 
 DATABASE = "passhat"
@@ -42,11 +43,17 @@ ENGINE_OPTIONS = {
 class Target:
     """What `store.url` says. `chdb:DIRECTORY`, or `clickhouse://user:password@host:port/database?secure=true`."""
 
-    def __init__(self, url: str, data: Path) -> None:
+    def __init__(self, url: str, data: Path, cluster: str | None = None) -> None:
         scheme, _, rest = url.partition(":")
         self.embedded = scheme == "chdb"
+        self.cluster = cluster
         self.path = data
         if self.embedded:
+            if cluster is not None:
+                raise UsageError(
+                    f"store.cluster: {cluster}: an embedded store is on no cluster",
+                    hint="set store.url to a server of it",
+                )
             path, _, query = rest.partition("?")
             self.path = Path(path or data).absolute()
             memory = {"max_server_memory_usage": str(int(MEMORY_SHARE * available_memory()))}
@@ -123,7 +130,7 @@ class Connections:
             client = clickhouse_connect.get_client(
                 **self.target.server,
                 database=database,
-                settings={**self.target.options, **settings},
+                settings={**self.target.options, **(CLUSTER_SETTINGS if self.target.cluster else {}), **settings},
                 autogenerate_session_id=False,
                 form_encode_query_params=True,  # many keys make a URL longer than servers take
                 tz_mode="aware",

@@ -14,7 +14,7 @@ from clickhouse_connect.driver.client import Client
 from collector.errors import StoreError
 from collector.store.sqlfiles import SqlFile, schema_files, view_files
 
-Render = Callable[[str], str]
+Render = Callable[[str], list[str]]
 
 
 def migrate(client: Client, render: Render) -> list[str]:
@@ -23,7 +23,7 @@ def migrate(client: Client, render: Render) -> list[str]:
     Raises StoreError when a migration was changed after it ran, or the database is from a newer passhat.
     """
     first, *rest = schema_files()
-    client.command(render(first.statement))
+    _run(client, render, first.statement)
     done = applied(client)
     _refuse_unknown(done, [first, *rest])
     ran = [file.name for file in (first, *rest) if _run_once(client, render, file, done)]
@@ -54,7 +54,7 @@ def _run_once(client: Client, render: Render, file: SqlFile, done: dict[str, str
                 hint="put the file back as it was and write the change as a new migration",
             )
         return False
-    client.command(render(file.statement))
+    _run(client, render, file.statement)
     _record(client, [file])
     return True
 
@@ -65,12 +65,17 @@ def _replace_views(client: Client, render: Render, files: list[SqlFile], done: d
     if recorded == {file.name: file.checksum for file in files}:
         return []
     for file in files:
-        client.command(render(file.statement))
+        _run(client, render, file.statement)
     gone = recorded.keys() - {file.name for file in files}
     for name in gone:
-        client.command(f"DROP TABLE IF EXISTS `{name.removeprefix('views/').removesuffix('.sql')}`")
+        _run(client, render, f"DROP TABLE IF EXISTS `{name.removeprefix('views/').removesuffix('.sql')}`")
     _record(client, files, gone)
     return [file.name for file in files]
+
+
+def _run(client: Client, render: Render, statement: str) -> None:
+    for made in render(statement):
+        client.command(made)
 
 
 def _record(client: Client, files: Iterable[SqlFile], gone: Iterable[str] = ()) -> None:

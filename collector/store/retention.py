@@ -15,6 +15,7 @@ from clickhouse_connect.driver.client import Client
 from msgspec import Struct
 
 from collector.store.client import Connections
+from collector.store.engine import render
 from collector.store.reader import Reader
 
 log = logging.getLogger("passhat.retention")
@@ -100,7 +101,7 @@ class Retention:
             for table, (kept, time) in TABLES.items():
                 ttl = ttl_of(time, wanted[kept])
                 if table in in_force and in_force[table] != ttl:
-                    _change(client, table, ttl)
+                    _change(client, table, ttl, self._connections.target.cluster)
                     changed.append(table)
         if changed:
             log.info("retention changed: %s", ", ".join(changed))
@@ -154,13 +155,12 @@ def ttl_of(time: str, keep_s: int) -> str:
     return f"{time} + toIntervalSecond({keep_s})" if keep_s else ""
 
 
-def _change(client: Client, table: str, ttl: str) -> None:
-    if not ttl:
-        client.command(f"ALTER TABLE `{table}` REMOVE TTL")
-        return
+def _change(client: Client, table: str, ttl: str, cluster: str | None) -> None:
     # What is stored already learns its new age, and is rewritten only once something of it expires.
-    client.command(f"ALTER TABLE `{table}` MODIFY SETTING materialize_ttl_recalculate_only = 1")
-    client.command(f"ALTER TABLE `{table}` MODIFY TTL {ttl}")
+    rules = ("MODIFY SETTING materialize_ttl_recalculate_only = 1", f"MODIFY TTL {ttl}") if ttl else ("REMOVE TTL",)
+    for rule in rules:
+        for made in render(f"ALTER TABLE `{table}` {rule}", cluster=cluster):
+            client.command(made)
 
 
 def _seconds(ttl: str) -> int | None:

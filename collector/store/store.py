@@ -65,7 +65,7 @@ class Store:
 
         Raises StoreError when another process holds it, the server is away or newer than us.
         """
-        connections = Connections(Target(place.url, Path(data)))
+        connections = Connections(Target(place.url, Path(data), place.cluster))
         try:
             with connections.writer() as client:
                 migrate(client, lambda statement: render(statement, cluster=place.cluster))
