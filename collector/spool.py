@@ -150,7 +150,7 @@ class Spool:
             return self._is_newer(after_seq)
 
     def _is_newer(self, after_seq: int) -> bool:
-        return self._journal.entries > 0 and self._journal.newest > after_seq
+        return bool(self._journal.entries > 0 and self._journal.newest > after_seq)
 
     def discard(self, upto_seq: int) -> None:
         """Everything up to `upto_seq` is safe in the store: it is deleted, soon, in the background."""

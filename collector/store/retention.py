@@ -47,8 +47,8 @@ TABLES: dict[str, tuple[Kept, str]] = {
 }
 # Grown by tasks and versions, not by traffic, or what says that a run was deleted.
 FOR_EVER = (
-    "checks_in_force", "checks_versions", "collectors", "frozen_runs", "normalisers", "policy", "replays", "run_tombstones",
-    "schema_migrations", "task_versions",
+    "checks_in_force", "checks_versions", "collectors", "frozen_runs", "normalisers", "policy", "replays",
+    "run_tombstones", "schema_migrations", "task_versions",
 )  # fmt: skip
 _TTL = re.compile(r"\bTTL (.+?)(?: SETTINGS |$)")
 
