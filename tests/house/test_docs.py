@@ -178,7 +178,7 @@ def test_shell_blocks_name_commands_flags_and_targets_that_exist(text: str) -> N
         elif words[0] == "make":
             assert re.search(rf"^{re.escape(words[1])}:", page("Makefile"), re.M), words[1]
         else:
-            assert words[0] in ("export", "source", "curl", "git", "cd", "docker", "pip", "printf"), line
+            assert words[0] in ("export", "source", "curl", "git", "cd", "cp", "docker", "pip", "printf"), line
 
 
 # --- code blocks, links, figures ------------------------------------------------------------------------------------
