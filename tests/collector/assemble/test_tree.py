@@ -136,10 +136,10 @@ def ring(size: int) -> list[SpanFacts]:
 )
 def test_any_shape_is_assembled_in_seconds(spans: list[SpanFacts], count: int) -> None:
     random.Random(7).shuffle(spans)
-    began = time.monotonic()
+    began = time.process_time()
     run = run_of(spans)
     assert run.tool_calls == count
-    assert time.monotonic() - began < DEADLINE_S
+    assert time.process_time() - began < DEADLINE_S
 
 
 def test_time_grows_with_size_and_not_faster() -> None:

