@@ -216,6 +216,10 @@ class Store:
         """Rows of a query over runs and spans: no hour count is brought up to date for it."""
         return self._reader.rows(sql, **parameters)
 
+    def catch_up(self) -> None:
+        """Count what gradings wrote and counting put off: for readers that do not come through `query`."""
+        self._gradings.count(now=True)
+
     def raw_query(
         self,
         sql: str,

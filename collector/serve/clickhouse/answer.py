@@ -73,6 +73,7 @@ class Answers:
         with guests.handle(GUARDING) as guest:
             checked = check(guest, allowed, asked.sql, asked.params)
         form = format_of(checked.format or asked.format or DEFAULT)
+        self._store.catch_up()  # a rate must not lag behind the runs beside it
         # What SETTINGS asks for is given from outside: inside `readonly = 1` nothing can be changed.
         with guests.handle(settings_of([*asked.settings, *checked.settings], self._caps), mark) as guest:
             return Answer(guest.query(checked.sql, form, asked.params), form)

@@ -18,6 +18,7 @@ from collector.serve.app import web_app
 from collector.store.store import Store
 from tests.collector.serve.clickhouse.native import Reader, block
 from tests.collector.serve.clickhouse.statements import statements
+from tests.collector.serve.made import grading
 
 HANDSHAKE = "SELECT displayName(), version(), revision(), timezone()"
 GO = {"default_format": "Native", "client_protocol_version": "54460", "database": "default", "max_execution_time": "65"}
@@ -359,3 +360,12 @@ def test_statements_are_counted(client: httpx.Client) -> None:
 def test_json_of_a_rate_that_is_not_known_is_null(client: httpx.Client) -> None:
     reply = ask(client, "SELECT passHatK(2, 2, 3) AS a, csLow(0, 0, 0.05) AS b FORMAT JSONEachRow")
     assert reply.json() == {"a": None, "b": None}
+
+
+def test_a_rate_counts_every_run_that_was_written(client: httpx.Client, store: Store) -> None:
+    """Counting hours may be put off; a statement must not see runs without their counts."""
+    view = "reliability_cells(start = '2026-10-01 00:00:00', end = '2026-12-31 00:00:00')"
+    for number in range(1, 40):
+        store.write_gradings([grading(f"counted-{number}", "pass", at_s=3600 * number, task_id="counted")])
+        reply = ask(client, f"SELECT sum(n) FROM {view} WHERE task_id = 'counted'")
+        assert reply.text == f"{number}\n"
