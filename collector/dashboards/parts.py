@@ -59,17 +59,18 @@ def stat(title: str, name: str, fields: str, **more: Any) -> Json:
     return panel("stat", title, name, TABLE, options=options, **more)
 
 
-def series(title: str, name: str, defaults: Json, **more: Any) -> Json:
-    """Lines over time."""
+def series(title: str, name: str, defaults: Json, *, points: int = 0, **more: Any) -> Json:
+    """Lines over time. `points`: at most so many, where few events in each would jump about."""
     drawn = {"drawStyle": "line", "lineWidth": 2, "fillOpacity": 0, "showPoints": "auto", "spanNulls": False}
     custom = {**drawn, "pointSize": 4, "axisSoftMin": 0, **more.pop("custom", {})}
     options = {
         "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
         "tooltip": {"mode": "multi", "sort": "desc"},
-    }  # fmt: skip
-    return panel(
+    }
+    made = panel(
         "timeseries", title, name, TIME_SERIES, defaults={**defaults, "custom": custom}, options=options, **more
     )
+    return {**made, "maxDataPoints": points} if points else made
 
 
 def table(title: str, name: str, *overrides: Json, **more: Any) -> Json:

@@ -48,7 +48,7 @@ def reliability() -> Json:
         "passhat: Reliability",
         ABOUT,
         (
-            Row((*_state(), Placed(_objectives(), 24, 7))),
+            Row((*_state(), Placed(_objectives(), 24, 6))),
             Row(_trend(), title="Over time"),
             Row((Placed(_tasks(), 24, 12), Placed(_states(), 16, 12), Placed(_spread(), 8, 12)), title="Tasks"),
             Row(_one(), title="One task: $one", collapsed=True),
@@ -73,45 +73,21 @@ def reliability() -> Json:
 def _state() -> tuple[Placed, ...]:
     rate = {**RATE, "thresholds": RATE_STEPS, "color": {"mode": "thresholds"}}
     count = {"unit": "short", "decimals": 0, "color": {"mode": "fixed", "fixedColor": "text"}}
-    open_ = [fields("oldest_s", unit="s", thresholds=steps((None, "text"), (3600, YELLOW), (86400, RED)))]
     firing = {"unit": "short", "decimals": 0, "thresholds": steps((None, GREEN), (1, RED))}
+    waits = steps((None, "text"), (3600, YELLOW), (86400, RED))
+    oldest = [fields("oldest_s", unit="s", displayName="oldest", thresholds=waits, color={"mode": "thresholds"})]
+
+    def rated(title: str, name: str, field: str, shown: str, beside: str) -> Json:
+        beside_it = _plain(beside, "tasks" if beside == "tasks_used" else "trials")
+        named = [fields(field, displayName=shown), beside_it]
+        return stat(title, name, f"{field}|{beside}", defaults=rate, overrides=named)
+
     return (
-        Placed(
-            stat(
-                "pass^$k: all of $k tries pass",
-                "reliability_suite",
-                "pass_hat_k|tasks_used",
-                defaults=rate,
-                color="background",
-                overrides=[_plain("tasks_used", "tasks")],
-            ),
-            5,
-            4,
-        ),
-        Placed(
-            stat(
-                "pass@$k: one of $k tries passes",
-                "reliability_suite",
-                "pass_at_k|n",
-                defaults=rate,
-                overrides=[_plain("n", "trials")],
-            ),
-            4,
-            4,
-        ),
-        Placed(
-            stat(
-                "$k requests in a row",
-                "reliability_stream",
-                "stream_pass_hat_k|n",
-                defaults=rate,
-                overrides=[_plain("n", "trials")],
-            ),
-            4,
-            4,
-        ),
+        Placed(rated("All of $k tries pass", "reliability_suite", "pass_hat_k", "pass^$k", "tasks_used"), 5, 4),
+        Placed(rated("One of $k tries passes", "reliability_suite", "pass_at_k", "pass@$k", "n"), 4, 4),
+        Placed(rated("$k requests in a row", "reliability_stream", "stream_pass_hat_k", "all pass", "n"), 4, 4),
         Placed(stat("Trials", "reliability_counts", "n|errors|unknown|incomplete", defaults=count), 6, 4),
-        Placed(stat("Open runs", "reliability_open", "open|oldest_s", defaults=count, overrides=open_), 3, 4),
+        Placed(stat("Open runs", "reliability_open", "open|oldest_s", defaults=count, overrides=oldest), 3, 4),
         Placed(stat("Firing", "reliability_firing", "firing", defaults=firing, color="background", text="value"), 2, 4),
     )
 
@@ -123,17 +99,10 @@ def _plain(field: str, shown: str) -> Json:
 
 
 def _objectives() -> Json:
-    burning = steps((None, GREEN), (1, YELLOW), (2, RED))
     return table(
         "Objectives",
         "reliability_objectives",
-        fields(
-            "/^burn_(long|short)$/",
-            decimals=2,
-            noValue="–",
-            thresholds=burning,
-            custom__cellOptions={"type": "color-background", "mode": "basic"},
-        ),
+        fields("/^burn_(long|short)$/", decimals=2, noValue="–"),
         fields("/_s$/", unit="s"),
         rates("target"),
         colours("state", firing=RED, ok=GREEN),

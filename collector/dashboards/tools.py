@@ -42,10 +42,18 @@ def tools() -> Json:
             Row(
                 (
                     Placed(_totals(), 24, 4),
-                    Placed(series("Calls a minute", "tools_rate", minute, custom=STACKED, overrides=label), 12, 9),
-                    Placed(series("Share of calls that fail", "tools_errors", RATE, overrides=label), 12, 9),
+                    Placed(
+                        series("Calls a minute", "tools_rate", minute, custom=STACKED, overrides=label, points=60),
+                        12,
+                        9,
+                    ),
+                    Placed(series("Share of calls that fail", "tools_errors", RATE, overrides=label, points=60), 12, 9),
                     Placed(series("How long calls take", "tools_duration", milliseconds), 12, 9),
-                    Placed(series("What calls do", "tools_actions", minute, custom=STACKED, overrides=action), 12, 9),
+                    Placed(
+                        series("What calls do", "tools_actions", minute, custom=STACKED, overrides=action, points=60),
+                        12,
+                        9,
+                    ),
                 )
             ),
             Row((Placed(_table(), 24, 11),), title="Tools"),
