@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import Headers
 
 from collector.config.keys import AuthConfig, TokenConfig
 from collector.errors import Forbidden, Unauthenticated, UsageError
@@ -14,6 +15,10 @@ from collector.tokens import Grant, ScopeName, Tokens, ingest_authorizer
 
 def token(name: str, *scopes: ScopeName, project: str | None = None) -> TokenConfig:
     return TokenConfig(name=name, sha256=hashlib.sha256(name.encode()).hexdigest(), scopes=scopes, project=project)
+
+
+def sent(authorization: str) -> Headers:
+    return Headers({"authorization": authorization})
 
 
 def tokens(*given: TokenConfig, file: Path | None = None) -> Tokens:
@@ -56,25 +61,25 @@ def test_the_same_origin_and_programs_may_write() -> None:
 
 
 def test_without_tokens_everybody_who_can_connect_may_do_everything() -> None:
-    need(grant_of(tokens(), ""), "admin")
+    need(grant_of(tokens(), Headers()), "admin")
     assert ingest_authorizer(tokens())(None).project is None
 
 
 def test_a_token_grants_its_scopes_and_no_more() -> None:
     known = tokens(token("reader", "read"), token("boss", "admin", project="p"))
-    grant = grant_of(known, "Bearer reader")
+    grant = grant_of(known, sent("Bearer reader"))
     need(grant, "read")
     with pytest.raises(Refused) as told:
         need(grant, "label")
     assert told.value.status == 403
-    need(grant_of(known, "bearer boss"), "label")
-    assert grant_of(known, "Bearer boss").project == "p"
+    need(grant_of(known, sent("bearer boss")), "label")
+    assert grant_of(known, sent("Bearer boss")).project == "p"
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", "Basic reader", "reader", "Bearer reader2"])
 def test_anything_else_is_nobody(header: str) -> None:
     with pytest.raises(Refused) as told:
-        grant_of(tokens(token("reader", "read")), header)
+        grant_of(tokens(token("reader", "read")), sent(header))
     assert told.value.status == 401
     assert "reader" not in str(told.value)
 

@@ -13,7 +13,6 @@ import pytest
 from collector.errors import StoreError, UsageError
 from collector.store import migrate as migrating
 from collector.store.client import Connections, Target
-from collector.store.engine import render
 from collector.store.lock import StoreLock
 from collector.store.sqlfiles import SqlFile, queries_root, schema_files, view_files
 from collector.store.store import Store
@@ -114,11 +113,11 @@ def test_a_crash_in_the_middle_of_creating_is_mended_by_opening(
     """Dies after so many statements, before they are recorded or at any other."""
     left = [after]
 
-    def crashing(statement: str) -> str:
+    def crashing(statement: str) -> list[str]:
         left[0] -= 1
         if left[0] < 0:
             raise RuntimeError("killed")
-        return statement
+        return [statement]
 
     connections = Connections(Target(place.url, tmp_path / "data"))
     with connections.writer() as client, pytest.raises(RuntimeError):
@@ -204,12 +203,6 @@ def test_what_urls_mean(tmp_path: Path) -> None:
     assert (plain.server["interface"], plain.server["port"], plain.database) == ("http", 8123, "other")
     with pytest.raises(UsageError, match="unknown scheme"):
         Target("postgres://x", tmp_path)
-
-
-def test_a_cluster_is_refused_rather_than_half_done() -> None:
-    assert render("CREATE TABLE x", cluster=None) == "CREATE TABLE x"
-    with pytest.raises(UsageError, match="cluster"):
-        render("CREATE TABLE x", cluster="c")
 
 
 def test_the_engine_is_capped(tmp_path: Path) -> None:
