@@ -18,12 +18,12 @@ from collector.store.store import Store
 from tests.support.live import fill
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory, now: dt.datetime) -> Iterator[Store]:
     data: Path = tmp_path_factory.mktemp("live")
     opened = Store.open(StoreConfig(url=f"chdb:{data}"), data)
@@ -32,7 +32,7 @@ def store(tmp_path_factory: pytest.TempPathFactory, now: dt.datetime) -> Iterato
     opened.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def client(store: Store) -> Iterator[httpx.Client]:
     app = web_app(store, lambda: {"ready": True}, Config(), Metrics())
     server = WebServer(app, bind("127.0.0.1:0", "listen.web"))
