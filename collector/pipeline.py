@@ -30,7 +30,6 @@ from collector.receive.grpc import GrpcServer
 from collector.receive.http import http_app
 from collector.receive.otlp import Receiver
 from collector.redact.configured import redactor_of
-from collector.removals import Removals
 from collector.rules import (
     assembly_policy_of,
     checks_of,
@@ -47,7 +46,6 @@ from collector.spool import Spool
 from collector.store.store import Store
 from collector.tls import certificates_of
 from collector.tokens import Tokens, ingest_authorizer
-from collector.upkeep import Upkeep
 
 
 class Addresses(Struct, frozen=True):
@@ -104,8 +102,6 @@ class Collector:
         self.outward = outward_of(self.store, config, metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)
 
-        self.removals = Removals(self.store, assembly_policy_of(config), self.spool)
-        self.upkeep = Upkeep(self.store, self.removals)
         self._build_listeners(opened)
 
     def _build_listeners(self, opened: ExitStack) -> None:
@@ -117,14 +113,13 @@ class Collector:
         receiving = http_app(self.receiver)
         self._http = WebServer(receiving, bind(listen.http, "listen.http"), certificates=http)
         app = web_app(self.store, self.status, self.config, self.metrics)
-        app.state.removals, app.state.upkeep = self.removals, True
         opened.callback(app.state.sql.close)  # before the store: the engine must be idle when it closes
         self._web = WebServer(app, bind(listen.web, "listen.web"), certificates=web)
 
     def start(self) -> Addresses:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""
         self.started_at = time.time()
-        for stage in (*self.outward.values(), self.upkeep, self.loop, self.drain, self._web, self._http):
+        for stage in (*self.outward.values(), self.loop, self.drain, self._web, self._http):
             stage.start()
             self._closing.callback(stage.stop)
         port = self._grpc.start()

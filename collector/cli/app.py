@@ -9,7 +9,6 @@ import typer
 from collector.cli.checks import list_checks, validate
 from collector.cli.config_command import config
 from collector.cli.dashboards import export
-from collector.cli.delete import delete
 from collector.cli.demo import demo
 from collector.cli.doctor import doctor
 from collector.cli.export import export as export_runs
@@ -57,7 +56,7 @@ def passhat(
 
 
 FUNCTIONS = (
-    serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, export_runs, delete, retention, doctor,
+    serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, export_runs, retention, doctor,
     config, query,
 )  # fmt: skip
 for function in FUNCTIONS:

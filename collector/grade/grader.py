@@ -92,11 +92,10 @@ class Grader:
         runs = one.assembly.runs
         # Telemetry is an input itself; outcomes from elsewhere count beside it.
         sent = sum(len(known) - len(run.outcomes) for run, known in zip(runs, one.outcomes, strict=True))
-        inputs = len(one.unit.facts) + one.unit.removed + sent
-        if inputs < max((row.inputs for row in one.unit.runs if row.alive), default=0):
+        if len(one.unit.facts) + sent < max((row.inputs for row in one.unit.runs if row.alive), default=0):
             # Retention took spans away: what is left must not overwrite what was judged on all of them.
             return []
-        snapshot = Snapshot(one.unit, inputs, outcome_tasks, now_ns)
+        snapshot = Snapshot(one.unit, len(one.unit.facts) + sent, outcome_tasks, now_ns)
         made = [
             self._grading(run, verdicts, outcomes, snapshot)
             for run, verdicts, outcomes in zip(runs, one.verdicts, one.outcomes, strict=True)

@@ -126,9 +126,6 @@ class Drain:
                 self._metrics.store_errors.labels(type(error).__name__).inc()
                 log.exception("a request cannot be normalised: kept in the spool's quarantine")
                 self._spool.quarantine(entry, f"{type(error).__name__}: {error}")
-        for signal, removed in zip(("traces", "logs"), self._store.tombstones.sift(batch), strict=True):
-            if removed:  # acknowledged, and of a run that somebody removed
-                self._metrics.refused.labels(signal, "removed_run").inc(removed)
         return batch
 
     def _add_spans(self, batch: Batch, entry: SpoolEntry) -> None:

@@ -9,8 +9,6 @@ from fastapi import FastAPI
 
 from collector.config import Config
 from collector.metrics import Metrics
-from collector.removals import Removals
-from collector.rules import assembly_policy_of
 from collector.serve import health, outcomes, problems, reliability, runs
 from collector.serve.access import Door, Hosts
 from collector.serve.cases import router as cases
@@ -21,7 +19,6 @@ from collector.serve.exporting import router as exporting
 from collector.serve.freezing import router as freezing
 from collector.serve.gate.route import router as gate
 from collector.serve.regrading import router as regrading
-from collector.serve.removing import router as removing
 from collector.serve.renormalising import router as renormalising
 from collector.serve.retention import router as retention
 from collector.serve.strict import StrictJSON
@@ -49,11 +46,10 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     app.state.definitions = config.checks or []
     app.state.metrics = metrics
     app.state.task_gauges = TaskGauges(store)
-    app.state.removals, app.state.upkeep = Removals(store, assembly_policy_of(config)), False
     app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
     reading = (runs.router, outcomes.router, reliability.router, gate, cases, health.router, docs, clickhouse.router)
-    for router in (*reading, comparison, exporting, freezing, regrading, removing, renormalising, retention):
+    for router in (*reading, comparison, exporting, freezing, regrading, renormalising, retention):
         app.include_router(router)
     hosts = Hosts(config.listen.web, config.listen.allowed_hosts)
     app.add_middleware(Door, tokens=Tokens(config.auth), hosts=hosts, say=clickhouse.refusal)

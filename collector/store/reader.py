@@ -7,7 +7,7 @@ replaced is seen, so that it can be said that a span id was used for two differe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -66,9 +66,6 @@ FROM outcomes FINAL
 WHERE NOT from_telemetry AND (project, run_key) IN ({RUN_KEYS})
 ORDER BY time_ns, stored_at, outcome_id"""
 
-if TYPE_CHECKING:
-    from collector.store.tombstones import Tombstones
-
 _facts = msgspec.json.Decoder(Facts).decode
 _NO_ATTRIBUTES: Attributes = {}
 
@@ -78,7 +75,6 @@ class Reader:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self.tombstones: Tombstones | None = None
 
     def rows(self, sql: str, **parameters: Any) -> Sequence[Sequence[Any]]:
         with self._connections.reader() as client:
@@ -101,23 +97,16 @@ class Reader:
         runs = self._runs_of(members)
         found: dict[Key, Unit] = {}
         for project, names, keys in sets:
-            all_of_it = [fact for name in names for fact in facts.get((project, name), ())]
-            left, removed = self._left(project, names, all_of_it)
             unit = Unit(
                 project=project,
                 members=names,
                 trace_ids=tuple(name for name in names if _is_trace(name)),
                 join_keys=keys,
-                facts=tuple(left),
-                removed=removed,
+                facts=tuple(fact for name in names for fact in facts.get((project, name), ())),
                 runs=tuple({run.run_id: run for name in names for run in runs.get((project, name), ())}.values()),
             )
             found.update({(project, name): unit for name in names})
         return {key: found[key] for key in wanted}
-
-    def _left(self, project: str, names: Sequence[str], facts: list[SpanFacts]) -> tuple[list[SpanFacts], int]:
-        """Without what belongs to removed runs, and how many inputs that was."""
-        return self.tombstones.left(project, names, facts) if self.tombstones else (facts, 0)
 
     def stored_runs(self, keys: Iterable[Key]) -> dict[Key, StoredRun]:
         """The newest row of each run that was ever written, by (project, run_id)."""

@@ -70,7 +70,6 @@ class Unit(Struct, frozen=True):
     join_keys: tuple[str, ...] = ()
     facts: tuple[SpanFacts, ...] = ()
     runs: tuple[StoredRun, ...] = ()
-    removed: int = 0  # inputs that went with removed runs
 
 
 class Grading(Struct, frozen=True):

@@ -20,12 +20,10 @@ from collector.store.outcomes import OutcomeRow, outcome_row
 from collector.store.reader import Key, Reader
 from collector.store.records import Arrival, Grading, Result, Unit
 from collector.store.recount import recount, stale_hours
-from collector.store.removal import Removal
 from collector.store.replays import Replays
 from collector.store.retention import Retention
 from collector.store.rows import Batch
 from collector.store.sqlfiles import statement
-from collector.store.tombstones import Tombstones
 from collector.store.writer import Rejected, Writer
 from semconv.outcome import Outcome
 
@@ -60,8 +58,6 @@ class Store:
         self._checks = Checks(connections, self._reader)
         self.collector = collector
         self.retention = Retention(connections, self._reader)
-        self.tombstones = self._reader.tombstones = Tombstones(connections, self._reader)
-        self.removal = Removal(connections, self._reader)
 
     @classmethod
     def open(cls, place: StorePlace, data: Path) -> Store:
@@ -216,13 +212,13 @@ class Store:
             kinds = tuple(str(kind.name) for kind in found.column_types)
             return Result(tuple(found.column_names), kinds, [tuple(row) for row in found.result_rows])
 
-    def catch_up(self) -> None:
-        """Count what gradings wrote and counting put off: for readers that do not come through `query`."""
-        self._gradings.count(now=True)
-
     def rows(self, sql: str, **parameters: Any) -> Sequence[Sequence[Any]]:
         """Rows of a query over runs and spans: no hour count is brought up to date for it."""
         return self._reader.rows(sql, **parameters)
+
+    def catch_up(self) -> None:
+        """Count what gradings wrote and counting put off: for readers that do not come through `query`."""
+        self._gradings.count(now=True)
 
     def raw_query(
         self,
