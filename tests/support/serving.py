@@ -35,7 +35,7 @@ class Serving:
         folder.mkdir(parents=True, exist_ok=True)
         self.config_file = folder / "passhat.yaml"
         listen = {"grpc": "127.0.0.1:0", "http": "127.0.0.1:0", "web": "127.0.0.1:0"}
-        whole = {"listen": listen, "data": str(self.data), "store": {"url": f"chdb:{self.data / 'store'}"}}
+        whole = {"listen": listen, "data": str(self.data)}
         self.config_file.write_text(yaml.safe_dump({**whole, **QUICK, **(config or {})}))
         self.log = folder / "serve.log"
         self._env = {**os.environ, **(env or {})}
