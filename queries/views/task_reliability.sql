@@ -2,20 +2,21 @@
 -- One row per project, task_id, task_version, checks_version, basis: versions and bases are never summed.
 -- pass_at_k and pass_hat_k are NULL where n < k; pass_at_k also for tasks nobody named (task_source fallback: a stream).
 -- pass_hat_k_worst counts all that was left out as failed. low, high belong to pass_hat_k and hold per look; n and c are
--- divided by deff, the day-to-day design effect. flag: the first that applies.
+-- divided by deff, the day-to-day design effect. flag: the first that applies. k is a column of its own below the rates, so
+-- that a reader of several k asks one question of one moment.
 CREATE OR REPLACE VIEW task_reliability AS
 SELECT
     project, task_id, task_version, checks_version, basis, task_class, task_source,
     n, c, errors, invalid, unknown, incomplete,
-    if(task_source = 'fallback', NULL, passAtK(n, c, {k:UInt32})) AS pass_at_k,
-    passHatK(n, c, {k:UInt32}) AS pass_hat_k,
-    passHatK(attempted, c, {k:UInt32}) AS pass_hat_k_worst,
-    lookLow(n, c, {k:UInt32}, deff) AS low,
-    lookHigh(n, c, {k:UInt32}, deff) AS high,
+    if(task_source = 'fallback', NULL, passAtK(n, c, k)) AS pass_at_k,
+    passHatK(n, c, k) AS pass_hat_k,
+    passHatK(attempted, c, k) AS pass_hat_k_worst,
+    lookLow(n, c, k, deff) AS low,
+    lookHigh(n, c, k, deff) AS high,
     'look' AS guarantee,
     multiIf(
         c = 0 AND n >= 5, 'never_passes',
-        n < {k:UInt32}, 'too_few',
+        n < k, 'too_few',
         task_source != 'fallback' AND ifNull(passAtK(n, c, 3) >= 0.9 AND passHatK(n, c, 3) <= 0.2, false), 'flaky',
         days < 5, 'clustered_unknown',
         (project, task_id, task_version) IN
@@ -31,11 +32,11 @@ SELECT
             )
         ), 'shared_workspace',
         '') AS flag,
-    attempted, pending, awaiting_outcome, nothing_judged, evidence, days, deff
+    attempted, pending, awaiting_outcome, nothing_judged, evidence, days, deff, k
 FROM
 (
     SELECT
-        project, task_id, task_version, checks_version, basis,
+        {k:UInt32} AS k, project, task_id, task_version, checks_version, basis,
         argMax(class, attempted_) AS task_class, if(max(named), 'attribute', 'fallback') AS task_source,
         sum(n_) AS n, sum(c_) AS c, sum(attempted_) AS attempted, sum(errors_) AS errors, sum(invalid_) AS invalid,
         sum(unknown_) AS unknown, sum(incomplete_) AS incomplete, sum(pending_) AS pending,

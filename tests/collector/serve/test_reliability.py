@@ -4,12 +4,12 @@ import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
-from collector.serve.rates import filtered
+from collector.serve.rates import filtered, rates
 from collector.store.store import Store
 from tests.collector.serve.made import grading
 
@@ -173,7 +173,7 @@ def test_without_a_filter_the_rows_are_those_of_the_view(store: Store, view: str
         "version",
         "basis",
     )
-    bound = {**{name: [] for name in names}, "errors": "", "incomplete": "", **VIEW_WINDOW, "k": k}
+    bound = {**{name: [] for name in names}, "errors": "", "incomplete": "", **VIEW_WINDOW, "k": k, "ks": [k]}
     call = f"{view}(start={{start:DateTime64(3, 'UTC')}}, end={{end:DateTime64(3, 'UTC')}}, k={{k:UInt32}})"
     own = store.query(f"SELECT * FROM ({filtered(view)}) ORDER BY ALL", bound).dicts()
     assert own == store.query(f"SELECT * FROM {call} ORDER BY ALL", bound).dicts()
@@ -215,3 +215,32 @@ def test_nothing_at_all_is_an_empty_answer(get: Ask) -> None:
     assert answer["tasks"] == []
     assert answer["suite"]["pass_hat_k"] == {"1": None, "3": None, "5": None}
     assert answer["suite"]["tasks"] == 0
+
+
+class Arriving:
+    """A store where another trial of `moving` is graded after every question."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._asked = 0
+
+    def query(self, sql: str, parameters: Any) -> Any:
+        answer = self._store.query(sql, parameters)
+        self._asked += 1
+        self._store.write_gradings(trials("moving", "P.", project="moving", name=f"moving-{self._asked}"))
+        return answer
+
+
+def test_all_k_of_an_answer_are_of_one_moment(store: Store) -> None:
+    store.write_gradings(trials("moving", "PP.", project="moving"))
+    names = ("environment", "service", "service_version", "agent", "model", "task", "class", "version", "basis")
+    bound = {**{name: [] for name in names}, "project": ["moving"], "errors": "", "incomplete": "", **VIEW_WINDOW}
+    for view, rows in rates(
+        cast("Store", Arriving(store)), ("task_reliability", "suite_reliability"), [1, 2], bound
+    ).items():
+        of_one = {k: [(row["n"], row["c"]) for row in found] for k, found in rows.items()}
+        assert of_one[1], view
+        assert of_one[1] == of_one[2], view
+        for k, found in rows.items():
+            for row in found:
+                assert row["pass_hat_k"] == pytest.approx(math.comb(row["c"], k) / math.comb(row["n"], k))
