@@ -62,6 +62,14 @@ def posted(alert: Alert, now_ns: int) -> None:
         alert.told_ns = now_ns
 
 
+def given_up(alert: Alert, now_ns: int) -> None:
+    """The hook will never take this post: it knows of nothing. Trouble that lasts is told anew after the cooldown."""
+    alert.posts += 1
+    alert.told = False
+    if alert.trouble.firing:
+        alert.told_ns = now_ns
+
+
 def post_of(alert: Alert) -> dict[str, Any]:
     """The body of a post. Its id is the same until the post was taken."""
     trouble = alert.trouble

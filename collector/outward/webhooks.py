@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from msgspec import Struct, field
 from collector.config.keys import WebhookConfig
 from collector.metrics import Metrics
 from collector.outward import troubles
-from collector.outward.alerts import Alert, Alerts, Trouble, post_of, posted
+from collector.outward.alerts import Alert, Alerts, Trouble, given_up, post_of, posted
 from collector.outward.feed import graded_after
 from collector.outward.progress import load, save
 from collector.outward.ticker import Ticker
@@ -23,6 +24,9 @@ from collector.store.store import Store
 POLL_S = 2.0
 MS_NS = 1_000_000
 FILE = "webhooks.json"
+FOR_GOOD = (400, 413, 422)  # this post will never do; other answers are about the hook, to be mended and tried again
+
+log = logging.getLogger("passhat.outward")
 
 
 class NotTaken(Exception):
@@ -44,6 +48,7 @@ class Webhooks:
         self._file = data / FILE
         self._state = load(self._file, State) or State(store.now_ns())
         self._wanted = {event for hook in hooks for event in hook.on}
+        self._skipped, self._skipped_why = 0, ""
         self._client = httpx.Client(follow_redirects=False, trust_env=False)
         self._ticker = Ticker("webhooks", self._step)
         self.start = self._ticker.start
@@ -54,9 +59,11 @@ class Webhooks:
         self._client.close()
 
     def status(self) -> dict[str, Any]:
-        """What is firing, and what stands in the way of telling."""
+        """What is firing, what stands in the way of telling, and how many posts were refused for good."""
         known = [alert for alerts in self._state.hooks.values() for alert in list(alerts.known.values())]
-        return {"firing": sum(alert.trouble.firing for alert in known), "error": self._ticker.last_error}
+        firing = sum(alert.trouble.firing for alert in known)
+        skipped = {"skipped": self._skipped, "skipped_why": self._skipped_why}
+        return {"firing": firing, "error": self._ticker.last_error, **skipped}
 
     def _step(self) -> float:
         found, more = self._troubles()
@@ -85,25 +92,33 @@ class Webhooks:
         return found, page.more
 
     def _tell(self, hook: WebhookConfig, now_ns: int) -> str:
-        """Post what is due to one hook; why it did not take it, '' when it did."""
+        """Post what is due to one hook; why it did not take it, '' when it did.
+
+        A post that it refuses for good is left out: it must not stand before the others.
+        """
         for alert in self._state.hooks[_name(hook)].due(hook.cooldown, now_ns):
-            if error := self._post(hook, alert, now_ns):
-                self._metrics.webhooks.labels(alert.trouble.event, "failed").inc()
+            status, error = self._post(hook, alert, now_ns)
+            result = "sent" if not error else "skipped" if status in FOR_GOOD else "failed"
+            self._metrics.webhooks.labels(alert.trouble.event, result).inc()
+            if result == "failed":
                 return error
-            self._metrics.webhooks.labels(alert.trouble.event, "sent").inc()
-            posted(alert, now_ns)
+            if result == "skipped":
+                log.warning("webhooks: left out %s: %s", alert.trouble.key, error)
+                self._skipped, self._skipped_why = self._skipped + 1, f"{alert.trouble.key}: {error}"
+            (given_up if error else posted)(alert, now_ns)
             save(self._file, self._state)
         return ""
 
-    def _post(self, hook: WebhookConfig, alert: Alert, now_ns: int) -> str:
+    def _post(self, hook: WebhookConfig, alert: Alert, now_ns: int) -> tuple[int, str]:
+        """(status, why it was not taken): status 0 where there was no answer."""
         body = post_of(alert)
         body |= {"since": rfc3339_ms(body["since"] // MS_NS), "at": rfc3339_ms(now_ns // MS_NS)}
         host = httpx.URL(hook.url).host
         try:
             reply = self._client.post(hook.url, json=body, headers=hook.headers, timeout=hook.timeout_s)
         except httpx.HTTPError as error:
-            return f"{host}: {type(error).__name__}"
-        return "" if reply.is_success else f"{host} answered {reply.status_code}"
+            return 0, f"{host}: {type(error).__name__}"
+        return reply.status_code, "" if reply.is_success else f"{host} answered {reply.status_code}"
 
 
 def _name(hook: WebhookConfig) -> str:

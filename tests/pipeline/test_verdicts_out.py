@@ -129,7 +129,7 @@ def test_a_failing_task_is_told_and_its_end(tmp_path: Path, first_answer: int) -
             assert len({one["key"] for one in posts}) == 1
             assert len({one["id"] for one in posts}) == 2
             status = serving.get("/api/v1/status")["outward"]["webhooks"]
-            assert status == {"firing": 0, "error": ""}
+            assert status == {"firing": 0, "error": "", "skipped": 0, "skipped_why": ""}
 
 
 def say(serving: Serving, run_id: str, result: str) -> None:

@@ -19,18 +19,23 @@ class Post(NamedTuple):
 
 
 class Sink:
-    """`posts` are those that were taken; while `refuse` is set each is answered with that status.."""
+    """`posts` are those that were taken; while `refuse` is set each is answered with that status.
+
+    A body that holds `poison` is answered with 400, whatever else is in it.
+    """
 
     def __init__(self) -> None:
         self.posts: list[Post] = []
         self.refused: list[Post] = []
         self.refuse = 0
+        self.poison = b""
         self.reply = b""
         self.url = ""
 
     def take(self, post: Post) -> int:
-        (self.refused if self.refuse else self.posts).append(post)
-        return self.refuse or 200
+        refuse = 400 if self.poison and self.poison in post.body else self.refuse
+        (self.refused if refuse else self.posts).append(post)
+        return refuse or 200
 
 
 @contextmanager

@@ -37,28 +37,44 @@ class Taker(service.LogsServiceServicer):
     def __init__(self) -> None:
         self.taken: list[dict[str, Any]] = []
         self.team: str | bytes = b""
+        self.poison = b""
+        self.code = grpc.StatusCode.INVALID_ARGUMENT
 
     def Export(self, request: messages.ExportLogsServiceRequest, context: grpc.ServicerContext) -> Any:
         self.team = dict(context.invocation_metadata()).get("x-team", b"")
+        if self.poison and self.poison in request.SerializeToString():
+            context.abort(self.code, "this will never do")
         for group in request.resource_logs:
             for log in (log for scope in group.scope_logs for log in scope.log_records):
                 self.taken.append({a.key: getattr(a.value, str(a.value.WhichOneof("value"))) for a in log.attributes})
         return messages.ExportLogsServiceResponse()
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(StoreConfig(url=f"chdb:{tmp_path / 'store'}"), tmp_path)
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One for all: every way out begins now, and each test has tasks of its own."""
+    folder = tmp_path_factory.mktemp("store")
+    opened = Store.open(StoreConfig(url=f"chdb:{folder / 'store'}"), folder)
     yield opened
     opened.close()
 
 
-def test_grpc_takes_everything_once_over_several_pages(store: Store, tmp_path: Path) -> None:
+@pytest.fixture
+def grpc_taker() -> Iterator[tuple[Taker, str]]:
+    """A running server and its URL."""
     server, taker = grpc.server(futures.ThreadPoolExecutor(2)), Taker()
     service.add_LogsServiceServicer_to_server(taker, server)  # type: ignore[no-untyped-call]
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    config = ExportConfig(endpoint=f"http://127.0.0.1:{port}", protocol="grpc", headers={"X-Team": "a"})
+    yield taker, f"http://127.0.0.1:{port}"
+    server.stop(1).wait()
+
+
+def test_grpc_takes_everything_once_over_several_pages(
+    store: Store, tmp_path: Path, grpc_taker: tuple[Taker, str]
+) -> None:
+    taker, url = grpc_taker
+    config = ExportConfig(endpoint=url, protocol="grpc", headers={"X-Team": "a"})
     count = 3 * PAGE
     store.write_gradings([grading("before", "fail", verdicts=VERDICTS)])
     exporter = Exporter(store, config, tmp_path, Metrics())
@@ -70,7 +86,6 @@ def test_grpc_takes_everything_once_over_several_pages(store: Store, tmp_path: P
         until(lambda: taker.taken, lambda taken: len(taken) >= 3 * count)
     finally:
         exporter.stop()
-        server.stop(1).wait()
     assert taker.team == "a"
     said = {(one["passhat.run.id"], one["gen_ai.evaluation.name"]) for one in taker.taken}
     assert said == {(f"r{n}", name) for n in range(count) for name in ("passhat.trial", "broken", "bad")}
@@ -83,16 +98,24 @@ def test_since_says_where_the_first_time_begins_and_a_broken_file_is_an_error(st
     store.write_gradings([grading("early")])
     Exporter(store, ExportConfig(endpoint="http://127.0.0.1:1", since=3600), tmp_path, Metrics()).stop()
     began = int((tmp_path / FILE).read_text().split(":")[-1].rstrip("}"))
-    assert [run.run_id for run in graded_after(store, began).runs] == ["early"]
+    assert began < store.now_ns() - 3_599 * 10**9
+    now = Exporter(store, ExportConfig(endpoint="http://127.0.0.1:2"), tmp_path, Metrics())
+    now.stop()
+    store.write_gradings([grading("late")])
+    assert [run.run_id for run in graded_after(store, now.status()["sent_to_ns"]).runs] == ["late"]
     (tmp_path / FILE).write_text("{")
     with pytest.raises(StoreError, match=r"export\.json"):
         Exporter(store, ExportConfig(endpoint="http://127.0.0.1:1"), tmp_path, Metrics())
 
 
 def test_the_newest_trial_says_whether_a_task_fails_in_whatever_order_they_are_graded(store: Store) -> None:
-    store.write_gradings([grading("newer", "pass", at_s=100), grading("newest", "error", at_s=200)])
-    read_to = graded_after(store, 0).read_to_ns
-    store.write_gradings([grading("older", "fail", at_s=0)])
+    newer = [
+        grading("newer", "pass", at_s=100, task_id="ordered"),
+        grading("newest", "error", at_s=200, task_id="ordered"),
+    ]
+    store.write_gradings(newer)
+    read_to = store.now_ns()
+    store.write_gradings([grading("older", "fail", at_s=0, task_id="ordered")])
     page = graded_after(store, read_to)
     assert [run.run_id for run in page.runs] == ["older"]
     assert [one.firing for one in troubles.failing_tasks(store, page.runs)] == [False]
@@ -132,10 +155,85 @@ def test_hooks_are_told_though_one_of_them_is_away(store: Store, tmp_path: Path)
         ways = Webhooks(store, hooks, tmp_path, Metrics())
         ways.start()
         try:
-            store.write_gradings([grading("r", "fail", verdicts=VERDICTS)])
+            store.write_gradings([grading("told", "fail", verdicts=VERDICTS, task_id="told")])
             (post,) = until(lambda: list(hook.posts), bool)
             assert b'"failed_checks":["bad"]' in post.body
             assert "127.0.0.1: ConnectError" in until(lambda: ways.status()["error"], bool)
         finally:
             ways.stop()
         assert hook.url not in (tmp_path / "webhooks.json").read_text()
+
+
+def test_an_event_refused_for_good_is_left_out_and_costs_no_other(store: Store, tmp_path: Path) -> None:
+    from tests.support.sink import sink
+
+    with sink() as endpoint:
+        endpoint.poison = b"x3"
+        metrics = Metrics()
+        config = ExportConfig(endpoint=f"{endpoint.url}/v1/logs", compression="none", timeout_s=2)
+        exporter = Exporter(store, config, tmp_path, metrics)
+        exporter.start()
+        try:
+            store.write_gradings([grading(f"x{n}", "fail", verdicts=VERDICTS) for n in range(8)])
+            until(lambda: exporter.status()["skipped"], lambda skipped: skipped == 3)
+            store.write_gradings([grading("later")])
+            until(lambda: any(b"later" in post.body for post in endpoint.posts), bool)
+        finally:
+            exporter.stop()
+    status = exporter.status()
+    assert (status["error"], status["skipped_why"]) == ("", "bad of x3: it answered 400")
+    taken = b"".join(post.body for post in endpoint.posts)
+    assert all(f"x{n}".encode() in taken for n in range(8) if n != 3)
+    assert b"x3" not in taken
+    assert metrics.exported.labels("skipped")._value.get() == 3
+
+
+def test_grpc_refusals_for_good_are_left_out_too(store: Store, tmp_path: Path, grpc_taker: tuple[Taker, str]) -> None:
+    taker, url = grpc_taker
+    taker.poison = b"g3"
+    exporter = Exporter(store, ExportConfig(endpoint=url, protocol="grpc"), tmp_path, Metrics())
+    exporter.start()
+    try:
+        store.write_gradings([grading(f"g{n}", "fail", verdicts=VERDICTS) for n in range(5)])
+        until(lambda: exporter.status()["skipped"], lambda skipped: skipped == 3)
+        assert exporter.status()["skipped_why"].endswith("it answered INVALID_ARGUMENT")
+    finally:
+        exporter.stop()
+    assert {one["passhat.run.id"] for one in taker.taken} == {"g0", "g1", "g2", "g4"}
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_an_endpoint_that_takes_nothing_is_a_wrong_one_and_nothing_is_left_out(
+    store: Store, tmp_path: Path, status: int
+) -> None:
+    from tests.support.sink import sink
+
+    with sink() as endpoint:
+        endpoint.refuse = status
+        exporter = Exporter(store, ExportConfig(endpoint=f"{endpoint.url}/v1/logs"), tmp_path, Metrics())
+        exporter.start()
+        try:
+            store.write_gradings([grading(f"kept{status}", "fail", verdicts=VERDICTS)])
+            assert "they are kept" in until(lambda: exporter.status()["error"], bool)
+            assert exporter.status()["skipped"] == 0
+            endpoint.refuse = 0
+            until(lambda: endpoint.posts, bool)
+        finally:
+            exporter.stop()
+
+
+def test_a_post_that_a_hook_refuses_for_good_is_left_out(store: Store, tmp_path: Path) -> None:
+    from tests.support.sink import sink
+
+    with sink() as hook:
+        hook.poison = b"badtask"
+        ways = Webhooks(store, [WebhookConfig(url=f"{hook.url}/y", on=("fail",))], tmp_path, Metrics())
+        ways.start()
+        try:
+            store.write_gradings([grading("r1x", "fail", task_id="badtask"), grading("r2", "fail", task_id="goodtask")])
+            until(lambda: [post for post in hook.posts if b"goodtask" in post.body], bool)
+            until(lambda: ways.status()["skipped"], lambda skipped: skipped == 1)
+            assert ways.status()["skipped_why"] == "fail/default/badtask/: 127.0.0.1 answered 400"
+            assert ways.status()["error"] == ""
+        finally:
+            ways.stop()
