@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -35,7 +36,7 @@ NOUNS = {
 _ANY = "any call"
 
 
-class Predicate:
+class Predicate(ABC):
     """An expression over events. Subclasses differ in how they are evaluated."""
 
     source: str
@@ -43,9 +44,9 @@ class Predicate:
     stable = True  # False: a line that arrives later in front of an event may change the answer
     tags: frozenset[str] = frozenset()
 
+    @abstractmethod
     def match(self, event: Call) -> bool | None:
         """True, False, or None where the evidence that decides is cut or was not captured."""
-        raise NotImplementedError
 
     def looks_at(self, event: Call) -> bool:
         """Whether events of this kind are candidates at all."""

@@ -36,12 +36,9 @@ class Response(Struct, frozen=True):
         events, partners = scene.pick(self.trigger), scene.pick(self.response)
         search = _Search(self.pairs, self.trigger, self.response, fits, nearest_last=True)
         result = search.run(events, partners, swap=False)
-        if result.alone:
-            lines = lines_of(result.alone)
-            reason = f"No {self.response.noun} follows the {self.trigger.noun} at {at_lines(lines)}."
-            return Finding("unknown" if scene.lossy else "fail", reason, lines)
-        if result.doubt:
-            return cannot_tell(result.doubt)
+        missing = f"No {self.response.noun} follows the {self.trigger.noun}"
+        if (without := _without_partner(scene, result, missing)) is not None:
+            return without
         if not events.sure:
             return _nothing(scene, self.trigger)
         last = events.sure[-1]
@@ -70,16 +67,21 @@ class Precedence(Struct, frozen=True):
         events, partners = scene.pick(self.then), scene.pick(self.first)
         search = _Search(self.pairs, self.then, self.first, fits, nearest_last=False)
         result = search.run(events, partners, swap=True)
-        if result.alone:
-            lines = lines_of(result.alone)
-            reason = f"No {self.first.noun} comes before the {self.then.noun} at {at_lines(lines)}."
-            return Finding("unknown" if scene.lossy else "fail", reason, lines)
-        if result.doubt:
-            return cannot_tell(result.doubt)
+        missing = f"No {self.first.noun} comes before the {self.then.noun}"
+        if (without := _without_partner(scene, result, missing)) is not None:
+            return without
         if not events.sure:
             return _nothing(scene, self.then)
         lines = lines_of((*events.sure, *(result.partner_of.get(id(event), event) for event in events.sure)))
         return Finding("pass", f"Each {self.then.noun} has {self.first.a_noun} before it ({at_lines(lines)}).", lines)
+
+
+def _without_partner(scene: Scene, result: _Result, missing: str) -> Finding | None:
+    """The finding where an event has no partner, or may have none; None where each has one."""
+    if result.alone:
+        lines = lines_of(result.alone)
+        return Finding("unknown" if scene.lossy else "fail", f"{missing} at {at_lines(lines)}.", lines)
+    return cannot_tell(result.doubt) if result.doubt else None
 
 
 def _nothing(scene: Scene, wanted: Predicate) -> Finding:
