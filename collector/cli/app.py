@@ -12,6 +12,7 @@ from collector.cli.dashboards import export
 from collector.cli.demo import demo
 from collector.cli.doctor import doctor
 from collector.cli.export import export as export_runs
+from collector.cli.freeze import freeze
 from collector.cli.gate import gate
 from collector.cli.ingest import ingest
 from collector.cli.mine import mine
@@ -56,7 +57,7 @@ def passhat(
 
 
 FUNCTIONS = (
-    serve, demo, ingest, runs, show, report, gate, plan, outcome, regrade, mine, export_runs, retention, doctor,
+    serve, demo, ingest, runs, show, report, gate, plan, outcome, freeze, regrade, mine, export_runs, retention, doctor,
     config, query,
 )  # fmt: skip
 for function in FUNCTIONS:

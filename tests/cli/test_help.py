@@ -21,6 +21,8 @@ COMMANDS = [
     "gate",
     "plan",
     "outcome",
+    "freeze",
+    "regrade",
     "mine",
     "export",
     "doctor",

@@ -74,6 +74,15 @@ def test_an_outcome_is_kept_before_its_run(ingested: Path) -> None:
     assert done.stdout.count("\n") == 1
 
 
+def test_runs_are_frozen_and_let_go_and_an_unknown_one_is_an_error(data: Path) -> None:
+    done = here("freeze", "told", "path-0", "--json", "--data", str(data))
+    assert json.loads(done.stdout) == {"project": "default", "runs": 2, "frozen": True}
+    assert here("freeze", "--off", "told", "path-0", "--data", str(data)).stdout == "told: let go\npath-0: let go\n"
+    unknown = here("freeze", "told", "nobody", "--data", str(data))
+    assert (unknown.returncode, unknown.stdout) == (3, "")
+    assert "nobody" in unknown.stderr
+
+
 def test_mine_writes_a_case_once(data: Path, tmp_path: Path) -> None:
     done = here("mine", "told", "--data", str(data))
     assert done.returncode == 0, done.stderr
