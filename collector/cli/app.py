@@ -57,8 +57,8 @@ def passhat(
 
 
 FUNCTIONS = (
-    serve, demo, ingest, runs, show, report, gate, plan, outcome, freeze, regrade, mine, export_runs, retention, doctor,
-    config, query,
+    serve, demo, ingest, runs, show, report, gate, plan, outcome, freeze, regrade, mine, export_runs, retention,
+    doctor, config, query,
 )  # fmt: skip
 for function in FUNCTIONS:
     app.command()(command(function))

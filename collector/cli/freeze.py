@@ -13,7 +13,9 @@ from collector.cli.out import cell, result, result_json
 def freeze(
     source: Source,
     runs: Annotated[list[str], typer.Argument(metavar="RUN…")],
-    off: Annotated[bool, typer.Option("--off", help="Let them go: they are judged again by what is known now.")] = False,
+    off: Annotated[
+        bool, typer.Option("--off", help="Let them go: they are judged again by what is known now.")
+    ] = False,
     project: Annotated[
         str, typer.Option("--project", metavar="TEXT", help="The runs' project.", show_default=False)
     ] = "",
