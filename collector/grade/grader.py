@@ -20,6 +20,7 @@ from semconv.outcome import Outcome
 from semconv.run import ClosedBy, Run
 
 Task = tuple[str, str, str]  # project, task_id, task_version
+SHARED_WORKSPACE = "shared_workspace"  # the flag of runs that another one met in its workspace
 
 
 class Assembled(Struct):
@@ -156,5 +157,6 @@ def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str) -> 
         f"normaliser {NORMALISER_VERSION}",
         f"closed {run.closed_by}",
         f"basis {basis}",
+        *(flag for flag in run.flags if flag == SHARED_WORKSPACE),  # what other runs did
     )
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
 from collector.grade.grader import Assembled, Grader, Task, task_of
 from collector.grade.remembered import Remembered, rejudged, remembered, with_outcomes
+from collector.grade.workspaces import flag_shared
 from collector.metrics import Metrics
 from collector.store.reader import RESPONSE_KEY
 from collector.store.records import Grading, Unit
@@ -220,6 +221,8 @@ class GradeLoop:
 
     def _write(self, taken: list[Assembled], now_ns: int) -> None:
         self._add_stored_outcomes(taken)
+        if met := flag_shared(self._store, self._grader, taken):
+            self._store.touch(met)
         tasks = {task_of(run) for one in taken for run in one.assembly.runs}
         known = self._store.tasks_with_outcomes(tasks)
         found = set().union(*(one.with_outcomes() for one in taken)) if taken else set()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from collector.grade.grader import Grader, Task, task_of
+from collector.grade.workspaces import flag_shared
 from collector.store.records import StoredRun, Unit
 from collector.store.store import Store
 from graders.verdict import Verdict
@@ -90,6 +91,7 @@ def _distinct(units: object) -> Iterator[Unit]:
 
 def _add_unit(said: Rehearsal, store: Store, grader: Grader, unit: Unit) -> None:
     one = grader.assembled(unit, "root")
+    flag_shared(store, grader, [one])
     runs = one.assembly.runs
     stored = store.outcomes_of((unit.project, run.run_id) for run in runs)
     for run, outcomes in zip(runs, one.outcomes, strict=True):
