@@ -8,10 +8,10 @@ from typing import Any
 from graders.actions import ActionTable
 from graders.call import CALL_TAGS, Call, EventKind
 from graders.lazy import lazy
+from semconv.facts import CUT_VALUE
 from semconv.run import Run
 from semconv.trace_line import TraceLine
 
-_CUT = "truncated"
 _LEFT_OUT = "[redacted:content:"
 
 
@@ -21,8 +21,8 @@ class Trace:
     def __init__(self, run: Run, table: ActionTable) -> None:
         self.run = run
         self.open = run.is_open
-        # a value that was cut is seen on its own call: no event is missing because of it
-        self.lossy = tuple(loss for loss in run.lossy if loss != _CUT)
+        # a value that was cut is seen on its own call: no event is missing because of it, unlike cut messages
+        self.lossy = tuple(loss for loss in run.lossy if loss != CUT_VALUE)
         self.picked: dict[str, Any] = {}  # what each expression picks, for the checks that share it
         self.events = _events_of(run, table)
         self.calls = [event for event in self.events if event.event == "call"]
@@ -120,7 +120,7 @@ def _sum_of(lines: tuple[TraceLine, ...], name: str) -> float | int | None:
 def _events_of(run: Run, table: ActionTable) -> list[Call]:
     results = _pair(run.lines)
     events: list[Call] = []
-    closed, cut = not run.is_open, _CUT in run.lossy
+    closed, cut = not run.is_open, CUT_VALUE in run.lossy
     calls = turn = 0
     last_user = last_assistant = ""
     for line in run.lines:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from semconv.decode import is_withheld
-from semconv.facts import Facts
+from semconv.facts import CUT_MESSAGES, CUT_VALUE, Facts
 from semconv.registry import Matched, Plan
 from semconv.resolve import event_name_of, facts_of, facts_of_log
 from semconv.sources import of_span
@@ -95,7 +95,7 @@ def _missing(facts: Facts, plan: Plan, attributes: Attributes) -> Iterable[Missi
         yield from _missing_of_call(facts, plan, hint)
     elif facts.operation in ("chat", "agent", "workflow"):
         yield from _missing_of_talk(facts, plan, hint)
-    if "truncated" in facts.lossy:
+    if not {CUT_VALUE, CUT_MESSAGES}.isdisjoint(facts.lossy):
         yield Missing(
             "whole content",
             "a JSON value stops in the middle: raise OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT of the emitter",

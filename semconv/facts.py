@@ -21,6 +21,9 @@ Operation = Literal["", "agent", "workflow", "chat", "tool", "create_agent", "ot
 PartKind = Literal["text", "reasoning", "tool_call", "tool_result", "other"]
 # An emitter that says where an attempt begins and ends (a prompt, its last answer): what a log-only run is cut at.
 Boundary = Literal["", "start", "end"]
+# Losses. A value that was cut is seen on its own call; of messages that were cut nobody knows what they asked for.
+CUT_VALUE = "truncated"
+CUT_MESSAGES = "truncated_messages"
 
 
 class Part(Struct, frozen=True, omit_defaults=True):
@@ -121,7 +124,8 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     num_turns: int | None = None
     # beside the run
     evaluations: tuple[Evaluation, ...] = ()
-    lossy: tuple[str, ...] = ()  # why absence proves nothing here: dropped_attributes, dropped_events, truncated
+    # why absence proves nothing here: dropped_attributes, dropped_events, truncated_messages, or (a value) truncated
+    lossy: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     attempt: str = ""
     boundary: Boundary = ""

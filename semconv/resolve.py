@@ -12,7 +12,7 @@ from msgspec import structs
 
 from semconv.blocks import result_of, says_failed
 from semconv.decode import arguments, count_of, is_cut, number_of, text_of, unwrapped
-from semconv.facts import Evaluation, Facts, Message, Operation
+from semconv.facts import CUT_MESSAGES, CUT_VALUE, Evaluation, Facts, Message, Operation
 from semconv.identity import identity_of
 from semconv.messages import messages_of, system_of, text_in
 from semconv.names import (
@@ -182,7 +182,7 @@ def _add_call(view: View, plan: Plan, found: Found) -> bool:
         value, state = _unwrap(value, state, plan.input_unwrap)
     found["input"], found["input_state"] = value, state
     if state == "truncated":
-        found["lossy"] = ("truncated",)
+        found["lossy"] = (CUT_VALUE,)
     output = first_given(view, plan.output)
     if output is None:
         return False
@@ -197,7 +197,7 @@ def _add_call(view: View, plan: Plan, found: Found) -> bool:
     if answer.call_id and not found.get("call_id"):
         found["call_id"] = answer.call_id
     if isinstance(answer.value, str) and answer.value[:1] in ("{", "[") and is_cut(answer.value):
-        found["lossy"] = ("truncated",)
+        found["lossy"] = (CUT_VALUE,)
     return answer.failed
 
 
@@ -272,7 +272,7 @@ def _messages(view: View, sources: tuple[Source, ...], role: str, found: Found) 
         if isinstance(value, str) and value[:1] in ("[", "{"):
             opened = view.parsed(f"$messages {source}", value)
             if opened is None and is_cut(value):
-                found["lossy"] = ("truncated",)
+                found["lossy"] = (CUT_MESSAGES,)
                 continue
             value = value if opened is None else opened
         messages = messages_of(value, role)
@@ -311,8 +311,8 @@ def _add_losses(span: Span, found: Found) -> None:
     if span.dropped_events:
         losses = (*losses, "dropped_events")
     marks = span.attributes.get(REPAIRED)
-    if isinstance(marks, list) and any(isinstance(mark, str) and mark.startswith("truncated") for mark in marks):
-        losses = (*losses, "truncated")
+    if isinstance(marks, list) and any(isinstance(mark, str) and mark.startswith(CUT_VALUE) for mark in marks):
+        losses = (*losses, CUT_VALUE)
     found["lossy"] = losses
 
 

@@ -137,12 +137,24 @@ def converse(exchanges: Sequence[Exchange]) -> Conversation:
     for exchange in exchanges:
         if exchange.kind != "summary":
             _follow(conversation, threads, exchange)
-    # Inner agents come later in run order: they are asked first, so that a wrapper does not repeat them.
-    for exchange in reversed(exchanges):
-        if exchange.kind == "summary":
-            _fill(conversation, exchange)
+    for exchange in _summaries(exchanges):
+        _fill(conversation, exchange)
     conversation.put_instructions_first()
     return conversation
+
+
+def _summaries(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    """What agents say of the whole, those first that are asked first.
+
+    Inner agents come later in run order and are asked first, so that a wrapper does not repeat them. Of one agent's
+    reports the one that tells its calls is asked before one that tells question and answer alone (CrewAI's crew and
+    its tasks).
+    """
+    found = [exchange for exchange in reversed(exchanges) if exchange.kind == "summary"]
+    place: dict[Scope, int] = {}
+    for exchange in found:
+        place.setdefault(exchange.scope, len(place))
+    return sorted(found, key=lambda one: (place[one.scope], not any(map(_calls, (*one.heard, *one.said)))))
 
 
 class Threads:

@@ -2,18 +2,17 @@
 
 LangChain's arguments are a Python dict printed inside JSON (`input_str`), its result a serialised ToolMessage; MCP's
 are `{"tool_name", "arguments"}`. `task` spans are graph nodes, no tasks of the user; LlamaIndex hides tools in them.
-CrewAI has no tool spans: the crew's conversation is a Python list printed in `crewai.crew.tasks_output`.
+CrewAI has no tool spans: the crew's whole conversation is a Python list printed in `crewai.crew.tasks_output`.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import islice
 
-from semconv.decode import literal_or_none
+from semconv.decode import count_of, literal_or_none
 from semconv.dialect import Dialect, Fields, Operations, When, extended
 from semconv.dialects.otel_genai import OTEL_GENAI
-from semconv.facts import Message
+from semconv.facts import CUT_MESSAGES, Message
 from semconv.messages import messages_of
 from semconv.registry import Found
 from semconv.sources import View
@@ -94,13 +93,15 @@ CREWAI = extended(
         name="crewai",
         priority=14,
         match=(When(scope="opentelemetry.instrumentation.crewai*"),),
-        content="OpenLLMetry's instrumentation of CrewAI has no tool spans: OpenInference's has",
+        content="calls are told when the crew is done; OpenInference's instrumentation tells each as it is made",
     ),
     TRACELOOP,
 )
 
 MAX_TASKS = 32  # of one crew; each is a parse
-_MESSAGES = re.compile(r"\bmessages=(?=\[\{)")
+# Printed texts are passed over as a whole: `messages=[{` inside one is what somebody wrote, and no conversation.
+_MESSAGES = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|\bmessages=(?=\[\{)""", re.DOTALL)
+_USAGE = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
 
 
 def refine(view: View, found: Found) -> None:
@@ -112,13 +113,33 @@ def refine(view: View, found: Found) -> None:
 
 
 def refine_crewai(view: View, found: Found) -> None:
-    """The conversation out of the printed task outputs."""
+    """The conversation out of the printed task outputs, and the crew's tokens."""
     printed = view.attributes.get("crewai.crew.tasks_output")
-    if not isinstance(printed, str):
-        return
+    if isinstance(printed, str):
+        messages, is_whole = _conversation(printed)
+        cut = next((at for at, one in enumerate(messages) if one.role == "assistant"), len(messages))
+        if messages:
+            found["messages_in"], found["messages_out"] = messages[:cut], messages[cut:]
+        if not is_whole:
+            found["lossy"] = (*found.get("lossy", ()), CUT_MESSAGES)
+    printed = view.attributes.get("crewai.crew.usage_metrics")
+    usage = literal_or_none(printed) if isinstance(printed, str) else None
+    if isinstance(usage, dict):
+        counts = {fact: count_of(usage.get(name)) for fact, name in _USAGE.items()}
+        found.update({fact: count for fact, count in counts.items() if count is not None})
+
+
+def _conversation(printed: str) -> tuple[tuple[Message, ...], bool]:
+    """The messages of all tasks, and whether each list could be read to its end."""
     messages: tuple[Message, ...] = ()
-    for match in islice(_MESSAGES.finditer(printed), MAX_TASKS):
-        messages += messages_of(literal_or_none(printed, match.end()), "user")
-    cut = next((at for at, one in enumerate(messages) if one.role == "assistant"), len(messages))
-    if messages:
-        found["messages_in"], found["messages_out"] = messages[:cut], messages[cut:]
+    at = tasks = 0
+    while tasks < MAX_TASKS and (match := _MESSAGES.search(printed, at)) is not None:
+        at = match.end()
+        if not match.group().startswith("messages"):
+            continue
+        tasks += 1
+        found = literal_or_none(printed, at)
+        if found is None:
+            return messages, False
+        messages += messages_of(found, "user")
+    return messages, True

@@ -191,7 +191,7 @@ def test_losses_are_said() -> None:
     answer = facts_of(span({**TOOL, "gen_ai.tool.call.result": '{"rows": [1, 2'}), WORDS)
     assert (answer.output, answer.lossy) == ('{"rows": [1, 2', ("truncated",))
     chat = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": '[{"role": "user", "parts": [{"ty'}
-    assert facts_of(span(chat), WORDS).lossy == ("truncated",)
+    assert facts_of(span(chat), WORDS).lossy == ("truncated_messages",)
     assert facts_of_log(log({}, dropped_attributes=1), WORDS).lossy == ("dropped_attributes",)
 
 

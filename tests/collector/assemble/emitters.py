@@ -145,11 +145,11 @@ DEVIATIONS: dict[str, Deviation] = {
         added=(("0", OWN_SYSTEM),),
     ),
     "openllmetry_crewai": Deviation(
-        "no requests and no tools, only what went into the crew and came out",
-        absent=tuple(str(number) for number in range(2, 12)),
+        "no requests and no tools: the crew's span tells its conversation once it is done; CrewAI writes its own words "
+        "around the task and errors",
         changed={
             "1": {"text": Text("Refund order A-1001 in full and tell me the weather in Paris.")},
-            "13": {"num_turns": None},
+            "9": {"output": Text("amount 900.0 exceeds order total 120.0")},
         },
         added=(("0", {"role": "system", "text": Text("You are support_agent.")}),),
     ),
@@ -221,7 +221,6 @@ NO_TOKENS = (
     "fastmcp_native",
     "handmade_gen_ai_evaluation",
     "openinference_claude_agent_sdk",
-    "openllmetry_crewai",
     "openllmetry_mcp",
     "otel_genai_llama_index",
     "otel_genai_openai_agents",

@@ -282,6 +282,10 @@ def test_a_cut_value_somewhere_else_makes_nothing_unknown() -> None:
     assert verdict({"kind": "absence", "of": A}, say("b?").run(lossy=("truncated",))).status == "pass"
 
 
+def test_cut_messages_may_have_asked_for_anything() -> None:
+    assert verdict({"kind": "absence", "of": A}, say("b?").run(lossy=("truncated_messages",))).status == "unknown"
+
+
 def test_scope_top_leaves_out_what_nested_agents_do() -> None:
     run = Script().call("a", depth=1).call("b").run()
     assert verdict({"kind": "absence", "of": A, "scope": "top"}, run).status == "pass"
