@@ -1,7 +1,7 @@
 """How it went: error on any evidence, ok only where somebody says so. Unset is not success.
 
 The words are those of the exception, else of the span's status, else of the dialect's error attribute, else of the
-result. A flag `error_from:…` says what the evidence was: status, exception, error_type, attribute, exit_code, result.
+result, else the error's type. A flag `error_from:…` says what the evidence was: status, exception, error_type, attribute, exit_code, result.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def add_status(view: View, plan: Plan | None, found: Found, known: str = "") -> 
         if code == OK or (plan is not None and _any(view, plan.succeeded)):
             found["status"] = "ok"
         return
-    found["status"] = "error"
-    found["error"] = _words(view, found, exception, reported)
     thrown = text_of(exception.attributes.get(EXCEPTION_TYPE)) if exception is not None else ""
+    found["status"] = "error"
     found["error_type"] = kind or _said_type(view, plan) or thrown
+    found["error"] = _words(view, found, exception, reported) or found["error_type"]
     found["flags"] = (*found.get("flags", ()), f"error_from:{evidence}")
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.support.serving import Serving, until
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
+REFUND = "call.tool == 'refund'"
+QUICK_S = 5.0  # whatever a trace's shape, it is read within
 CHECKS: list[dict[str, Any]] = [
     {"id": "path", "kind": "order", "tools": ["get_order", "refund"], "gate": True, "tasks": ["refund-order"]},
     {
@@ -24,6 +28,14 @@ CHECKS: list[dict[str, Any]] = [
         "id": "all-three", "kind": "bounded", "of": "call.tool in ['a_first', 'b_second', 'c_third']", "at_least": 3,
         "gate": True, "tasks": ["parallel"],
     },
+    {"id": "cap", "kind": "each", "of": REFUND, "assert": "call.input.amount < 100.0"},
+    {
+        "id": "cap-where-told", "kind": "each", "assert": "call.input.amount < 100.0",
+        "of": f"{REFUND} && !(call.input_state in ['text', 'empty'])",
+    },
+    {"id": "top", "kind": "order", "tools": ["delegate", "refund"], "scope": "top", "tasks": ["refund-order"]},
+    {"id": "no-search-on-top", "kind": "absence", "of": "call.tool == 'web_search'", "scope": "top"},
+    {"id": "no-search", "kind": "absence", "of": "call.tool == 'web_search'"},
 ]  # fmt: skip
 
 
@@ -70,6 +82,10 @@ def told(serving: Serving, run_id: str, project: str) -> dict[str, Any]:
     return dict(serving.get(f"/api/v1/runs/{run_id}", project=project))
 
 
+def statuses(run: Mapping[str, Any]) -> dict[str, str]:
+    return {verdict["check_id"]: verdict["status"] for verdict in run["verdicts"]}
+
+
 def reliability(serving: Serving, project: str, k: str, **more: Any) -> dict[str, Any]:
     return dict(serving.get("/api/v1/reliability", project=project, since="2026-01-01T00:00:00Z", k=k, **more))
 
@@ -103,10 +119,15 @@ def test_children_before_the_root_in_any_order(serving: Serving) -> None:
     assert all(lines == seen[0] for lines in seen)
 
 
-def test_parent_cycles_cost_no_span(serving: Serving) -> None:
+def test_b073_b074_parent_cycles_cost_no_span_and_no_time(serving: Serving) -> None:
     expected = post(serving, "I09", "i09")
     (run,) = graded(serving, "i09", 1)
+    began = time.monotonic()
     whole = told(serving, run["run_id"], "i09")
+    sql = f"SELECT count() FROM otel_traces WHERE TraceId = '{run['run_id'][:32]}'"
+    counted = httpx.post(f"http://{serving.web}/clickhouse/", content=sql, timeout=30)
+    assert time.monotonic() - began < QUICK_S
+    assert int(counted.text) == expected["stored_spans"]
     lines = whole["lines"]
     flags = {line["span_id"]: set(line.get("flags", ())) for line in lines if line.get("span_id")}
     assert whole["run"]["span_count"] == expected["stored_spans"]
@@ -116,6 +137,42 @@ def test_parent_cycles_cost_no_span(serving: Serving) -> None:
     )
     for span_id, flag in expected["flags"].items():
         assert flag in flags[span_id]
+
+
+def test_i13_arguments_in_many_encodings_and_what_checks_make_of_them(serving: Serving) -> None:
+    expected = post(serving, "I13", "i13")
+    (run,) = graded(serving, "i13", 1)
+    whole = told(serving, run["run_id"], "i13")
+    found = {line["call_id"].removeprefix("call-"): line for line in calls(whole)}
+    assert len(found) == expected["tool_calls"]
+    for name in expected["equal_to_canonical"]:
+        assert found[name]["input"] == expected["canonical_arguments"]
+    states = [found[name]["input_state"] for name in ("truncated", "not_an_object", "empty")]
+    assert states == ["truncated", "text", "empty"]
+    # What came whole and lacks the argument fails an assert of it; a check may leave such calls out (ARCHITECTURE.md).
+    assert (statuses(whole)["cap"], statuses(whole)["cap-where-told"]) == ("fail", "unknown")
+
+
+def test_i14_one_call_in_six_conventions_is_six_equal_lines(serving: Serving) -> None:
+    expected = post(serving, "I14", "i14")
+    (run,) = graded(serving, "i14", 1)
+    whole = told(serving, run["run_id"], "i14")
+    want = expected["every_tool_call"]
+    assert [(line["tool"], line["input"]) for line in calls(whole)] == [(want["name"], want["arguments"])] * 6
+    assert [line["output"] for line in whole["lines"] if line["role"] == "tool"] == [want["result"]] * 6
+    assert len({line["dialect"] for line in calls(whole)}) >= 5
+
+
+def test_i18_calls_belong_to_the_nearest_agent_and_checks_say_which_they_look_at(serving: Serving) -> None:
+    expected = post(serving, "I18", "i18")
+    (run,) = graded(serving, "i18", expected["trials"])
+    whole = told(serving, run["run_id"], "i18")
+    assert [line["tool"] for line in calls(whole)] == expected["full_trajectory"]
+    assert [line["tool"] for line in calls(whole) if not line.get("depth")] == expected["top_level_trajectory"]
+    for agent, tools in expected["tool_calls_by_agent"].items():
+        assert [line["tool"] for line in calls(whole) if line["agent"] == agent] == tools
+    found = statuses(whole)
+    assert (found["top"], found["no-search-on-top"], found["no-search"]) == ("pass", "pass", "fail")
 
 
 def test_equal_starts_have_one_order(serving: Serving) -> None:

@@ -28,7 +28,7 @@ PIECES = [
 ]
 
 
-def test_mixed_pieces_of_two_calls_are_two_calls() -> None:
+def test_b098_mixed_pieces_of_two_calls_are_two_calls() -> None:
     (message,) = messages_of(PIECES, "assistant")
     assert [(part.kind, part.text, part.call_id, part.tool, part.value) for part in message.parts] == [
         ("text", "Looking.", "", "", None),

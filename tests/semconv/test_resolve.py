@@ -133,7 +133,7 @@ def test_a_span_nobody_knows_is_unmapped_and_keeps_what_is_known_of_it() -> None
         ),
         # LangSmith's failed tools: the span ended OK, the tool did not
         ({"status": (1, ""), "events": (event("exception", exception__message="m"),)}, "error", "m", "exception"),
-        ({"attributes": {"error.type": "timeout"}}, "error", "", "error_type"),
+        ({"attributes": {"error.type": "timeout"}}, "error", "timeout", "error_type"),
         ({"attributes": {"gen_ai.tool.status": "error"}}, "error", "", "attribute"),
         ({"attributes": {"gen_ai.tool.status": "success"}}, "ok", "", None),
         ({"attributes": {"process.exit.code": 1}}, "error", "", "exit_code"),
@@ -163,7 +163,7 @@ def test_a_span_nobody_knows_is_unmapped_and_keeps_what_is_known_of_it() -> None
         ({"attributes": {"gen_ai.tool.call.result": "Error: m"}, "status": (1, "")}, "ok", "", None),
     ],
 )
-def test_evidence_of_how_a_call_went(given: dict[str, Any], status: str, error: str, flag: str | None) -> None:
+def test_b106_evidence_of_how_a_call_went(given: dict[str, Any], status: str, error: str, flag: str | None) -> None:
     attributes = {**TOOL, **given.get("attributes", {})}
     facts = facts_of(span(attributes, **{key: value for key, value in given.items() if key != "attributes"}), WORDS)
     assert (facts.status, facts.error) == (status, error)

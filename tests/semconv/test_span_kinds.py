@@ -187,7 +187,7 @@ PAIRS = [(first, second) for at, first in enumerate(MARKERS) for second in list(
 
 
 @pytest.mark.parametrize(("stronger", "weaker"), PAIRS)
-def test_of_two_marks_the_more_specific_one_reads_the_span(stronger: str, weaker: str) -> None:
+def test_b096_of_two_marks_the_more_specific_one_reads_the_span(stronger: str, weaker: str) -> None:
     for attributes in ({**MARKERS[stronger], **MARKERS[weaker]}, {**MARKERS[weaker], **MARKERS[stronger]}):
         facts = facts_of(span({**attributes, "gen_ai.tool.name": "refund"}, name="refund"), WORDS)
         assert (facts.dialect, facts.operation) == (stronger, "tool")

@@ -149,7 +149,7 @@ class TestAttempts:
             tool(5, 1, 50, 60, "weather", **known, **last),
         ]
 
-    def test_retries_are_one_call_with_the_last_result(self) -> None:
+    def test_b101_retries_are_one_call_with_the_last_result(self) -> None:
         run = run_of(self.retried(output="4 C", status="ok"))
         (one,) = calls(run)
         assert (one.attempts, one.status) == (3, "ok")
@@ -170,7 +170,7 @@ class TestAttempts:
         assert [line.attempts for line in calls(run)] == [1, 1]
 
     @pytest.mark.parametrize("outputs", [("4 C", "4 C"), ("4 C", None), (None, "4 C")])
-    def test_a_call_told_again_later_is_the_same(self, outputs: tuple[str | None, str | None]) -> None:
+    def test_b109_a_call_told_again_later_is_the_same(self, outputs: tuple[str | None, str | None]) -> None:
         """A span beside it repeats the result (B109)."""
         known = {"call_id": "c1", "input": OSLO}
         told = [
@@ -298,7 +298,7 @@ class TestMessagesAndSpans:
         (one,) = calls(run_of([chat(1, None, 0, 5, messages_out=(Message("assistant", (part,)),))]))
         assert one.input_state == state
 
-    def test_a_call_without_result_has_no_tool_line(self) -> None:
+    def test_b094_a_call_without_result_has_no_tool_line(self) -> None:
         """A client-side tool in the last message (B094)."""
         run = run_of([agent(1, None, 0, 99), chat(2, 1, 1, 5, messages_out=(asks("c1", "confirm", {"a": 1}),))])
         assert [line.role for line in run.lines] == ["assistant", "result"]
@@ -365,7 +365,7 @@ class TestMessagesAndSpans:
         )
         assert [line.status for line in run.lines if line.tool] == ["error", "error"]
 
-    def test_unset_is_not_ok(self) -> None:
+    def test_b107_unset_is_not_ok(self) -> None:
         (one,) = calls(run_of([agent(1, None, 0, 99), tool(2, 1, 1, 2, output="fine")]))
         assert one.status == "unset"
 

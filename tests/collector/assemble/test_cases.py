@@ -55,7 +55,7 @@ def test_i07_before_the_root_the_run_is_open_under_the_same_id() -> None:
     assert (run.run_id, run.is_open) == (run_of(facts).run_id, True)
 
 
-def test_i09_cycles_lose_nothing() -> None:
+def test_i09_b073_cycles_lose_nothing() -> None:
     run = run_of(of_case("I09"))
     want = expected("I09")
     assert run.tool_calls == want["tool_calls_in_trace"]
@@ -70,7 +70,7 @@ def test_i10_weird_times_bend_nothing() -> None:
     assert 0 <= run.started_ns <= run.ended_ns < 2**63
 
 
-def test_i13_one_call_in_many_encodings() -> None:
+def test_i13_b083_b084_b085_b086_one_call_in_many_encodings() -> None:
     want = expected("I13")
     run = run_of(of_case("I13"))
     by_name = {line.call_id.removeprefix("call-"): line for line in calls(run)}
@@ -86,7 +86,7 @@ def test_i13_one_call_in_many_encodings() -> None:
     assert "truncated" in run.lossy
 
 
-def test_i14_the_same_call_in_six_conventions() -> None:
+def test_i14_b090_b109_the_same_call_in_six_conventions() -> None:
     want = expected("I14")
     run = run_of(of_case("I14"))
     assert run.tool_calls == want["tool_calls"]
@@ -97,7 +97,7 @@ def test_i14_the_same_call_in_six_conventions() -> None:
     assert outputs == [want["every_tool_call"]["result"]] * 6
 
 
-def test_i16_equal_starts_in_any_order() -> None:
+def test_i16_b102_equal_starts_in_any_order() -> None:
     facts = of_case("I16")
     assert len({bytes_of(order) for order in permutations(facts)}) == 1
     assert [line.span_id for line in calls(run_of(facts))] == expected("I16")["line_order"]
@@ -115,7 +115,7 @@ def test_i17_three_trials_in_one_trace() -> None:
     ]
 
 
-def test_i18_calls_belong_to_the_nearest_agent() -> None:
+def test_i18_b105_calls_belong_to_the_nearest_agent() -> None:
     want = expected("I18")
     (run,) = runs_of(of_case("I18"))
     found: dict[str, list[str]] = {}

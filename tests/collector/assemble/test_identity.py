@@ -92,12 +92,12 @@ class TestRunId:
         )
         assert {run.run_id: run.tool_calls for run in runs} == {"above": 1, "itself": 1, "resource": 0}
 
-    def test_two_roots_with_tasks_in_one_trace_are_two_runs(self) -> None:
+    def test_b080_two_roots_with_tasks_in_one_trace_are_two_runs(self) -> None:
         """All turns of a session shared one trace id (B080)."""
         found = ids(agent(1, None, 0, 9, own=own(task_id="t")), agent(2, None, 20, 29, own=own(task_id="t")))
         assert found == [TRACE, f"{TRACE}:{span_id(2)}"]
 
-    def test_conversation_ids_neither_split_nor_merge(self) -> None:
+    def test_b081_conversation_ids_neither_split_nor_merge(self) -> None:
         """The trial attribute decides, whatever the conversation says (B081, I17)."""
         units = [span(1, None, 0, 99)]
         for number in (10, 20):
@@ -226,7 +226,7 @@ class TestTask:
         run = run_of(spans)
         assert (run.task_id, run.task_source) == (task, "fallback")
 
-    def test_two_services_in_one_trace_have_the_roots_identity(self) -> None:
+    def test_b069_two_services_in_one_trace_have_the_roots_identity(self) -> None:
         """Whichever process was stored last must not name the run (B069)."""
         root = agent(1, None, 0, 99, own=own(task_id="t"))
         other = chat(2, 1, 10, 20, resource=own(task_id="elsewhere"))

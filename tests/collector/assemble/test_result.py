@@ -235,13 +235,13 @@ class TestClosing:
         found = {run.run_id: run.closed_by for run in runs_of(keyed, closed_by="idle")}
         assert found == {"torn": "idle", "whole": "root"}
 
-    def test_a_root_whose_parent_is_elsewhere_is_a_root(self) -> None:
+    def test_b070_a_root_whose_parent_is_elsewhere_is_a_root(self) -> None:
         """A job handed its context down and does not export (B070)."""
         run = run_of([agent(1, 77, 0, 99), tool(2, 1, 1, 2)], closed_by="idle")
         assert (run.closed_by, run.lossy) == ("root", ())
         assert set(run.flags) == {"missing_parent", "no_root"}
 
-    def test_spans_beside_it_show_that_something_is_missing(self) -> None:
+    def test_b070_spans_beside_it_show_that_something_is_missing(self) -> None:
         run = run_of([agent(1, 77, 0, 99), tool(2, 1, 1, 2), chat(3, 78, 10, 20)], closed_by="idle")
         assert (run.closed_by, run.lossy) == ("idle", ("missing_parent",))
 

@@ -43,7 +43,7 @@ def test_order_is_start_then_end_then_id() -> None:
         assert numbers(grow(spans)) == [1, 2, 3, 4, 5]
 
 
-def test_starts_a_microsecond_apart_keep_their_order() -> None:
+def test_b103_starts_a_microsecond_apart_keep_their_order() -> None:
     spans = [span(1, None, 0, 100), span(9, 1, 10.001, 50), span(2, 1, 10.002, 11), span(3, 1, 10.0, 60)]
     assert numbers(grow(spans)) == [1, 3, 9, 2]
 
@@ -75,7 +75,7 @@ def test_a_parent_with_its_childs_times_comes_first() -> None:
     ],
     ids=["self", "two", "missing", "three with a tail"],
 )
-def test_stranded_spans_are_at_the_top_and_marked(spans: list[SpanFacts], flags: dict[int, str]) -> None:
+def test_b073_stranded_spans_are_at_the_top_and_marked(spans: list[SpanFacts], flags: dict[int, str]) -> None:
     nodes = grow(spans)
     assert numbers(nodes) == [int(one.span_id, 16) for one in spans]
     assert {int(node.span.span_id, 16): node.flags[0] for node in nodes if node.flags} == flags
@@ -134,7 +134,7 @@ def ring(size: int) -> list[SpanFacts]:
     [(chain(50_000), 50_000), (fan(100_000), 99_999), (ring(50_000), 50_000)],
     ids=["50,000 deep", "100,000 wide", "a ring of 50,000"],
 )
-def test_any_shape_is_assembled_in_seconds(spans: list[SpanFacts], count: int) -> None:
+def test_b074_b076_any_shape_is_assembled_in_seconds(spans: list[SpanFacts], count: int) -> None:
     random.Random(7).shuffle(spans)
     began = time.process_time()
     run = run_of(spans)

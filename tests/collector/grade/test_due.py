@@ -30,7 +30,7 @@ def test_what_closes_a_unit_and_when(unit: UnitState, after_s: int, closed_by: s
     assert closes_at(unit, POLICY) == (AT + after_s * SECOND_NS, closed_by)
 
 
-def test_an_arrival_puts_the_close_off_and_reopens_what_was_graded() -> None:
+def test_b064_an_arrival_puts_the_close_off_and_reopens_what_was_graded() -> None:
     unit = state(rooted=True, graded_ns=AT)
     assert unit.settled
     assert unit.arrive(AT + 1, AT + 5, rooted=False, ended=False)
