@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 SETUP := $(VENV)/.set-up
 DEV := $(VENV)/.set-up-dev
 ARGS ?=
+# A file of tests stays in one process: its store is open in that process only.
+SIDE_BY_SIDE ?= -n auto --maxprocesses 4 --dist loadfile
 # Tests hold a real server, real exporters and chDB: the Python that set-up chose must be one that runs them.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
@@ -22,7 +24,7 @@ serve: $(SETUP) ## set up, then receive, grade and show (ARGS="--config passhat.
 	$(BIN)/passhat serve $(ARGS)
 
 test: lint ## set up, then lint and all tests (ARGS="-k name" narrows the tests)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 lint: $(DEV) ## ruff and mypy
 	$(BIN)/ruff check .
