@@ -47,7 +47,7 @@ def comparison(request: Request, query: Annotated[ComparisonQuery, Query()]) -> 
     now = filtered(TASKS)
     sql = sql.replace("now_rates AS", f"({now}) AS").replace("before_rates AS", f"({_renamed(now)}) AS")
     earlier = {f"before_{name}": at for name, at in bounds_of(before).items()}
-    rows = store.query(sql, {**bound, **earlier, "k": query.k, "errors": "", "incomplete": ""}).dicts()
+    rows = store.query(sql, {**bound, **earlier, "ks": [query.k], "errors": "", "incomplete": ""}).dicts()
     for row in rows:
         del row["differences"]
         row["tasks"] = [{"task_id": task, "before": b, "now": a} for task, b, a in row["tasks"]]
