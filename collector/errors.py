@@ -12,6 +12,7 @@ PasshatError
 ├── RetryableError        the same request may succeed later: retry after `retry_after_s`
 │   ├── Overloaded            too much in flight                    503  UNAVAILABLE
 │   ├── SpoolFull             spool at its cap, or the disk low     503  UNAVAILABLE
+│   ├── Shed                  spool nearly full, others go first    503  UNAVAILABLE
 │   ├── SpoolBroken           the spool cannot be written           503  UNAVAILABLE
 │   └── ShuttingDown          draining                              503  UNAVAILABLE
 └── OperatorError         said to the person at the keyboard, by exit code
@@ -100,6 +101,10 @@ class Overloaded(RetryableError):
 
 class SpoolFull(RetryableError):
     reason = "spool_full"
+
+
+class Shed(RetryableError):
+    reason = "shed"
 
 
 class SpoolBroken(RetryableError):

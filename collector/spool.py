@@ -83,6 +83,11 @@ class Spool:
         self._writer = threading.Thread(target=self._run, name="passhat-spool", daemon=True)
         self._writer.start()
 
+    @property
+    def share(self) -> float:
+        """How much of the cap is taken, what waits for its commit included."""
+        return (self._journal.bytes + self._pending_bytes) / max(1, self.max_bytes)
+
     def append(self, project: str, signal: Signal, payload: bytes, received_ns: int) -> Future[int]:
         """Queues one request; the future gives its number once it is durable, or the error.
 

@@ -30,6 +30,7 @@ from collector.receive.clients import Clients
 from collector.receive.findings import TRUNCATED, Findings
 from collector.receive.limits import InFlight, Limits
 from collector.receive.repair import repair
+from collector.receive.shed import shed
 from collector.receive.status import Encoding, Reply
 from collector.spool import Spool
 
@@ -138,6 +139,7 @@ class Receiver:
             raise findings.as_error()
         if not call.records:
             return
+        shed(call.signal, request, self._spool.share)
         findings.write_marks()
         wire = body if call.encoding == "protobuf" and not findings.changed else request.SerializeToString()
         if self._redact is not None and (redacted := self._redact(request, wire, call.signal)) is not None:
