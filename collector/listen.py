@@ -102,9 +102,13 @@ class WebServer:
         if self._failed is not None:
             raise self._failed
 
+    def leave(self) -> None:
+        """Accept no more; what is in flight is finished meanwhile."""
+        self._server.should_exit = True
+
     def stop(self, timeout_s: float = 8.0) -> None:
         """Finish the requests in flight, accept no more."""
-        self._server.should_exit = True
+        self.leave()
         self._thread.join(timeout_s)
         for sock in self._sockets:
             sock.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 from typing import Literal
 
@@ -43,6 +44,12 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def _thread_ended(args: threading.ExceptHookArgs) -> None:
+    if args.exc_type is not SystemExit and args.exc_value is not None:
+        name = args.thread.name if args.thread is not None else "gone"
+        logging.getLogger("passhat").error("thread %s ended by an error", name, exc_info=args.exc_value)
+
+
 def setup(log_format: LogFormat = "text", level: int = logging.INFO) -> None:
     """Send all logs of this process to stderr."""
     handler = logging.StreamHandler(sys.stderr)
@@ -50,6 +57,9 @@ def setup(log_format: LogFormat = "text", level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    # What Python itself would print as plain text between the lines.
+    logging.captureWarnings(True)
+    threading.excepthook = _thread_ended
     # One line a request would be one line a batch of spans: counters carry that.
     for noisy in ("uvicorn.access", "uvicorn.error", "httpx", "clickhouse_connect"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -57,6 +57,7 @@ class Metrics:
         self.verdict_seconds = Histogram(
             "passhat_verdict_seconds", "From due to verdict written", buckets=LATENCY_BUCKETS_S, registry=r
         )
+        self.problems = Gauge("passhat_problems", "1 while a stage is not well", ["stage"], registry=r)
         self.open_units = Gauge("passhat_open_units", "Traces (or joined traces) waiting to be due", registry=r)
         self.exported = Counter("passhat_exported_events", "Verdicts told as OTLP events", ["result"], registry=r)
         self.webhooks = Counter("passhat_webhook_posts", "Posts to webhooks", ["event", "result"], registry=r)

@@ -13,6 +13,7 @@ Each stage is a callable or one thread; nothing between two stages is kept only 
 
 from __future__ import annotations
 
+import logging
 import time
 from contextlib import ExitStack
 from typing import Any
@@ -22,6 +23,7 @@ from msgspec import Struct, to_builtins
 from collector.config import Config
 from collector.grade.grader import Grader
 from collector.grade.loop import GradeLoop
+from collector.health import Health, Phase, Seen, Watch, health_of
 from collector.listen import WebServer, bind
 from collector.metrics import Metrics
 from collector.normalise.drain import Drain
@@ -42,10 +44,12 @@ from collector.rules import (
     words_of,
 )
 from collector.serve.app import web_app
-from collector.spool import Spool
+from collector.spool import Spool, SpoolStats
 from collector.store.store import Store
 from collector.tls import certificates_of
 from collector.tokens import Tokens, ingest_authorizer
+
+log = logging.getLogger("passhat.pipeline")
 
 
 class Addresses(Struct, frozen=True):
@@ -68,6 +72,7 @@ class Collector:
         self.config = config
         self.metrics = metrics or Metrics()
         self.addresses = Addresses(grpc="", http="", web="")
+        self.phase: Phase = "starting"
         self._closing = ExitStack()  # undone in reverse: listeners first, the store last
         with ExitStack() as opened:
             self._build(opened)
@@ -110,6 +115,7 @@ class Collector:
         self._tls = frozenset(listen.tls.listeners if self._certificates is not None else ())
         grpc, http, web = (self._certificates if name in self._tls else None for name in ("grpc", "http", "web"))
         self._grpc = GrpcServer(self.receiver, listen.grpc, grpc.grpc_credentials() if grpc is not None else None)
+        self._watch = Watch(self.health, self._grpc.say, self.metrics)
         receiving = http_app(self.receiver)
         self._http = WebServer(receiving, bind(listen.http, "listen.http"), certificates=http)
         app = web_app(self.store, self.status, self.config, self.metrics)
@@ -119,37 +125,72 @@ class Collector:
     def start(self) -> Addresses:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""
         self.started_at = time.time()
-        for stage in (*self.outward.values(), self.loop, self.drain, self._web, self._http):
+        # Stopped in reverse: the receivers first, the API last, so that it says how far the draining is.
+        for stage in (self._web, *self.outward.values(), self.loop):
             stage.start()
             self._closing.callback(stage.stop)
+        self._closing.callback(self._tell_left)
+        self.drain.start()
+        self._closing.callback(self.drain.stop, self.config.spool.drain_s)
+        self._http.start()
+        self._closing.callback(self._http.stop)
         port = self._grpc.start()
         self._closing.callback(self._grpc.stop)
+        self._closing.callback(self._http.leave)  # while gRPC finishes its calls
+        self._watch.start()
+        self._closing.callback(self._watch.stop)
         host = self.config.listen.grpc.rpartition(":")[0]
         self.addresses = Addresses(grpc=f"{host}:{port}", http=self._http.address, web=self._web.address, tls=self._tls)
+        self.phase = "running"
         return self.addresses
 
     def stop(self) -> None:
-        """Accept no more, answer what is in flight, store what is spooled as far as ten seconds allow."""
+        """Say so, accept no more, answer what is in flight, store what is spooled as far as `spool.drain_s` allows."""
+        if self.phase == "running":
+            self.phase = "stopping"
+            self._watch.stop()  # first: else its last look could say that all is well
+            self._grpc.say(serving=False)
+            time.sleep(self.config.listen.announce_s)
         self._closing.close()
 
-    def status(self) -> dict[str, Any]:
-        """What the stages are doing, for `/api/v1/status` and `/readyz`."""
+    def _tell_left(self) -> None:
+        if left := self.spool.stats().entries:
+            log.warning("%d requests wait in the spool: they are stored after the next start", left)
+
+    def health(self) -> Health:
+        """The state, with what is not well and what to do about it."""
         spool = self.spool.stats()
         self.metrics.spool_bytes.set(spool.bytes)
         self.metrics.spool_entries.set(spool.entries)
-        oldest_s = time.time() - spool.oldest_received_ns / 1e9 if spool.oldest_received_ns else 0.0
         tls = self._certificates.error if self._certificates is not None else ""
-        stages = {"tls": tls, "spool": spool.broken, "store": self.drain.last_error, "grade": self.loop.last_error}
-        outward = {name: way.status() for name, way in self.outward.items()}
-        stages |= {name: told["error"] for name, told in outward.items()}
+        errors = {"tls": tls, "store": self.drain.last_error, "grade": self.loop.last_error}
+        errors |= {name: str(way.status()["error"]) for name, way in self.outward.items()}
+        seen = Seen(
+            spool,
+            max_bytes=self.config.spool.max_bytes,
+            min_free_bytes=self.config.spool.min_free_bytes,
+            errors=errors,
+            waited_s=_waited_s(spool),
+            silent_s=time.monotonic() - self.loop.heard_at,
+        )
+        return health_of(self.phase, seen)
+
+    def status(self) -> dict[str, Any]:
+        """What the stages are doing, for `/api/v1/status` and `/readyz`."""
+        health, spool = self.health(), self.spool.stats()
         return {
-            "ready": not spool.broken,
-            "health": "degraded" if any(stages.values()) else "ok",
-            "problems": [{"stage": stage, "error": error} for stage, error in stages.items() if error],
+            "ready": health.ready,
+            "health": health.state,
+            "problems": to_builtins(health.problems),
             "listening": to_builtins(self.addresses),
             "uptime_s": round(time.time() - self.started_at, 1),
-            "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(max(0.0, oldest_s), 3)},
+            "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(_waited_s(spool), 3)},
             "lag": {"units_waiting": self.loop.waiting, "as_of_ns": self.loop.as_of_ns},
-            "outward": outward,
+            "outward": {name: way.status() for name, way in self.outward.items()},
             "clients": [to_builtins(client) for client in self.receiver.clients.seen()],
         }
+
+
+def _waited_s(spool: SpoolStats) -> float:
+    """How long the oldest request has waited in the spool."""
+    return max(0.0, time.time() - spool.oldest_received_ns / 1e9) if spool.oldest_received_ns else 0.0

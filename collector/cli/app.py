@@ -25,6 +25,7 @@ from collector.cli.report import report
 from collector.cli.retention import retention
 from collector.cli.runs import runs, show
 from collector.cli.serve import serve
+from collector.cli.status import status
 
 EXIT_CODES = (
     "Exit codes: 0 ok; 1 gate, checks test, doctor or demo not met; 2 usage, configuration or refused; "
@@ -58,7 +59,7 @@ def passhat(
 
 FUNCTIONS = (
     serve, demo, ingest, runs, show, report, gate, plan, outcome, freeze, regrade, mine, export_runs, retention,
-    doctor, config, query,
+    status, doctor, config, query,
 )  # fmt: skip
 for function in FUNCTIONS:
     app.command()(command(function))

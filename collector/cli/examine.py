@@ -149,7 +149,9 @@ def stages(ask: Api) -> str:
     told = ask.get("/api/v1/status")
     ask.get("/readyz")
     if told.get("problems"):
-        raise StoreError("; ".join(f"{one['stage']}: {one['error']}" for one in told["problems"]))
+        problems = told["problems"]
+        hints = dict.fromkeys(one["hint"] for one in problems)
+        raise StoreError("; ".join(f"{one['stage']}: {one['error']}" for one in problems), hint="; ".join(hints))
     spool, lag = told.get("spool", {}), told.get("lag", {})
     return f"spool {spool.get('entries', 0)} waiting, {lag.get('units_waiting', 0)} runs waiting to be graded"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from collector.cli.options import Group, Settings
-from collector.cli.out import result, say
+from collector.cli.out import result
 
 if TYPE_CHECKING:
     from collector.pipeline import Addresses
@@ -91,7 +92,7 @@ def serve(
         result(listening(collector.start(), log_format))
         sys.stdout.flush()
         stop.asked.wait()
-        say("stopping: what is accepted is kept")
+        logging.getLogger("passhat").info("stopping: what is accepted is kept")
     finally:
         collector.stop()
     return 128 + stop.signal if stop.signal == signal.SIGINT else 0

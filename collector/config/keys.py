@@ -194,6 +194,7 @@ class ListenConfig(Section):
     web: Address = "127.0.0.1:8317"
     tls: TlsConfig = TlsConfig()
     allowed_hosts: Texts = ()
+    announce_s: Seconds = 0.0
 
 
 class TokenConfig(Section):
@@ -218,6 +219,7 @@ class SpoolConfig(Section):
     durability: Literal["fsync", "os"] = "fsync"
     max_bytes: Bytes = 10 * GIB
     min_free_bytes: Bytes = GIB
+    drain_s: Seconds = 10.0
 
 
 class LimitsConfig(Section):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterable
 
 from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
@@ -48,6 +49,7 @@ class GradeLoop:
         self._thread = threading.Thread(target=self._run, name="grade", daemon=True)
         self.healthy = True
         self.last_error = ""
+        self.heard_at = time.monotonic()  # the last sign of life
         self.paused = False
         self.as_of_ns = 0  # the store's clock: all that was stored or touched before is taken in
 
@@ -70,6 +72,7 @@ class GradeLoop:
 
     def _run(self) -> None:
         while not self._stop.is_set():
+            self.heard_at = time.monotonic()
             try:
                 wait_s = POLL_S if self.paused else self.step()
                 self.healthy, self.last_error = True, ""
@@ -89,6 +92,7 @@ class GradeLoop:
         self._metrics.open_units.set(self.waiting)
         for start in range(0, len(due), BATCH_UNITS):
             self._grade(due[start : start + BATCH_UNITS], now_ns)
+            self.heard_at = time.monotonic()
             if self._stop.is_set():
                 break
         self.as_of_ns = now_ns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
+import time
 from collections.abc import Callable
 
 import msgspec
@@ -25,6 +26,7 @@ MAX_BYTES = 16 << 20
 LINGER_S = 0.5  # a trickle costs two parts a second at most
 FIRST_RETRY_S = 0.5
 LONGEST_RETRY_S = 30.0
+LAST_INSERT_S = 5.0  # an insert that is under way when the time is over is waited for
 
 
 class Drain:
@@ -43,6 +45,7 @@ class Drain:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="drain", daemon=True)
         self._done_seq = 0
+        self._give_up_at = float("inf")  # monotonic
         self.healthy = True
         self.last_error = ""
 
@@ -51,12 +54,16 @@ class Drain:
 
     def stop(self, timeout_s: float = 10.0) -> None:
         """Store what is spooled, as far as the time allows, then stop. What is left is replayed at the next start."""
+        self._give_up_at = time.monotonic() + timeout_s
         self._stop.set()
-        self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            self._thread.join(timeout_s + LAST_INSERT_S)
 
     def _run(self) -> None:
         while True:
             stopping = self._stop.is_set()
+            if time.monotonic() >= self._give_up_at:
+                return
             try:
                 entries = self._gather(linger_s=0.0 if stopping else LINGER_S)
                 if not (self._store_all(entries) if entries else not stopping):

@@ -50,6 +50,7 @@ class GrpcServer:
         self._up = threading.Event()
         self._failed: BaseException | None = None
         self._grace_s: float | None = None
+        self._says_serving = True
         self.port = 0
 
     def start(self) -> int:
@@ -60,6 +61,17 @@ class GrpcServer:
         if self._failed is not None:
             raise self._failed
         return self.port
+
+    def say(self, serving: bool) -> None:
+        """What health answers: NOT_SERVING moves load balancers on while calls are still taken."""
+        if serving != self._says_serving and self._thread.is_alive():
+            self._says_serving = serving
+            asyncio.run_coroutine_threadsafe(self._say(serving), self._loop).result(START_S)
+
+    async def _say(self, serving: bool) -> None:
+        status = HealthCheckResponse.SERVING if serving else HealthCheckResponse.NOT_SERVING
+        for service in ("", *SERVICES):
+            await self._checks.set(service, status)
 
     def stop(self, grace_s: float = 5.0) -> None:
         """Health says NOT_SERVING, calls in flight may finish within `grace_s`, none is begun any more."""
@@ -82,15 +94,14 @@ class GrpcServer:
         self._stopping = asyncio.Event()
         server = aio.server(options=self._options())
         server.add_generic_rpc_handlers((_Exports(self._receiver),))
-        checks = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack it
-        for service in SERVICES:
-            await checks.set(service, HealthCheckResponse.SERVING)
-        health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+        self._checks = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack it
+        await self._say(serving=True)
+        health_pb2_grpc.add_HealthServicer_to_server(self._checks, server)
         self.port = self._listen(server)
         await server.start()
         self._up.set()
         await self._stopping.wait()
-        await checks.enter_graceful_shutdown()
+        await self._checks.enter_graceful_shutdown()
         await server.stop(self._grace_s)
 
     def _options(self) -> list[tuple[str, int]]:

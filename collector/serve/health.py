@@ -51,26 +51,36 @@ def metrics(request: Request) -> Response:
 
 @router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", summary="Alive")
-def healthz() -> StrictJSON:
-    return StrictJSON({"status": "alive"})
+def healthz(request: Request) -> StrictJSON:
+    """The process answers, whatever state it is in: nothing that a restart would mend is told by a status."""
+    return StrictJSON({"status": "alive", **_state(request.app.state.status())})
 
 
 @router.head("/readyz", include_in_schema=False)
-@router.get("/readyz", summary="Ready: the store answers and the pipeline accepts")
+@router.get("/readyz", summary="Ready: export requests are taken")
 def readyz(request: Request) -> Response:
-    """Ready: the store answers and requests are accepted."""
-    try:
-        request.app.state.store.query("SELECT 1", {})
-    except PasshatError:
-        return problem(Refused(503, "the store does not answer"), {"Retry-After": "1"})
-    if not request.app.state.status().get("ready", True):
-        return problem(Refused(503, "the pipeline does not accept"), {"Retry-After": "1"})
-    return StrictJSON({"status": "ready"})
+    """Ready: export requests are taken. A store that is away does not change that: the spool holds them meanwhile."""
+    status = request.app.state.status()
+    if status.get("ready", True):
+        return StrictJSON({"status": "ready", **_state(status)})
+    refusing = [one for one in status.get("problems", ()) if one["refuses"]]
+    why = ", ".join(one["stage"] for one in refusing) or status.get("health", "starting")
+    hint = "; ".join(one["hint"] for one in refusing)
+    return problem(Refused(503, f"requests are not taken: {why}", hint=hint), {"Retry-After": "1"})
+
+
+def _state(status: dict[str, Any]) -> dict[str, Any]:
+    """The state for everybody: without the texts of errors, which may name hosts and paths."""
+    problems = [{"stage": one["stage"], "hint": one["hint"]} for one in status.get("problems", ())]
+    return {"health": status.get("health", "ok"), "problems": problems}
 
 
 def blocked(request: Request, grant: Grant) -> list[dict[str, Any]]:
-    """Why runs of the last week count nowhere, how many each, and what helps."""
-    rows = read(request.app.state.store, "blocked", {"project": [grant.project] if grant.project else []})
+    """Why runs of the last week count nowhere, how many each, and what helps; nothing while the store is away."""
+    try:
+        rows = read(request.app.state.store, "blocked", {"project": [grant.project] if grant.project else []})
+    except PasshatError:  # `problems` says so: what the collector does must be told all the same
+        return []
     return [{**row, "fix": FIXES.get(row["reason"], "")} for row in rows]
 
 

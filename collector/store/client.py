@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -184,6 +185,10 @@ class Connections:
             self._lock = None
 
 
+# An HTTP client that found nobody quotes the whole statement before it says why.
+UNREACHED = re.compile(r"host='(?P<host>[^']+)', port=(?P<port>\d+)\): .*\(Caused by .*: (?P<why>[^:\"]+)\"?\)\)")
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """ClickHouse's errors as ours."""
@@ -197,6 +202,8 @@ def first_line(error: BaseException) -> str:
     """What the engine says, without what a client puts around it."""
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
     said = text.find("Code: ")
+    if unreached := UNREACHED.search(text):
+        return f"no answer from {unreached['host']}:{unreached['port']}: {unreached['why']}"
     return text[max(said, 0) :].partition(" (for url ")[0][:2000]
 
 

@@ -25,6 +25,7 @@ COMMANDS = [
     "regrade",
     "mine",
     "export",
+    "status",
     "doctor",
     "config",
     "query",

@@ -1,6 +1,6 @@
 """A small ClickHouse HTTP interface over chDB, in a process of its own: for tests only.
 
-    python tests/support/clickhouse_front.py DIRECTORY [--password TEXT]
+    python tests/support/clickhouse_front.py DIRECTORY [--password TEXT] [--port N]
 
 prints one JSON line {"port": N} once it accepts, and ends with its standard input. It answers what
 clickhouse-connect's HTTP client sends: the handshake, bound parameters (URL or form), settings, inserts of a data
@@ -169,9 +169,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("directory")
     parser.add_argument("--password", default="")
+    parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
     Handler.engine, Handler.password = Engine(options.directory), options.password
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"port": server.server_port}), flush=True)
     sys.stdin.read()

@@ -40,8 +40,9 @@ class Place(NamedTuple):
 class Front:
     """A ClickHouse HTTP front in a process of its own; every `place` is another database of it."""
 
-    def __init__(self, folder: Path, password: str = "") -> None:
-        command = [sys.executable, str(ROOT / "tests/support/clickhouse_front.py"), str(folder), "--password", password]
+    def __init__(self, folder: Path, password: str = "", port: int = 0) -> None:
+        front = str(ROOT / "tests/support/clickhouse_front.py")
+        command = [sys.executable, front, str(folder), "--password", password, "--port", str(port)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.port = json.loads(self._process.stdout.readline())["port"]
@@ -52,6 +53,11 @@ class Front:
         self._databases += 1
         user = f"default:{self._password}@" if self._password else ""
         return Place(f"clickhouse://{user}127.0.0.1:{self.port}/passhat_{self._databases}")
+
+    def kill(self) -> None:
+        """The server is gone from one moment to the next."""
+        self._process.kill()
+        self.stop()
 
     def stop(self) -> None:
         assert self._process.stdin is not None
