@@ -45,7 +45,9 @@ from collector.rules import (
 )
 from collector.serve.app import web_app
 from collector.spool import Spool, SpoolStats
+from collector.store.migrate import passhat_version
 from collector.store.store import Store
+from collector.telemetry import Telemetry
 from collector.tls import certificates_of
 from collector.tokens import Tokens, ingest_authorizer
 
@@ -107,6 +109,11 @@ class Collector:
         self.outward = outward_of(self.store, config, metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)
 
+        if config.telemetry.endpoint is not None:
+            listen = config.listen
+            own = Telemetry(config.telemetry, metrics, (listen.grpc, listen.http, listen.web), passhat_version())
+            opened.callback(own.stop)
+            self.drain.trace = self.loop.trace = own.trace
         self._build_listeners(opened)
 
     def _build_listeners(self, opened: ExitStack) -> None:

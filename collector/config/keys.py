@@ -258,6 +258,15 @@ class RedactConfig(Section):
     key_file: Path | None = None
 
 
+class TelemetryConfig(Section):
+    """What the collector says of itself over OTLP; off without an endpoint."""
+
+    endpoint: Annotated[str, AfterValidator(_http_url)] | None = None
+    protocol: Literal["http/protobuf", "grpc"] = "http/protobuf"
+    headers: dict[str, str] = Field(default={}, repr=False)
+    interval_s: Annotated[Seconds, Field(gt=0)] = 60.0
+
+
 class RetentionConfig(Section):
     """How long each table keeps its rows, in seconds; 0 keeps them for ever."""
 
@@ -318,6 +327,7 @@ class Config(Section):
     sql: SqlConfig = SqlConfig()
     redact: RedactConfig = RedactConfig()
     retention: RetentionConfig = RetentionConfig()
+    telemetry: TelemetryConfig = TelemetryConfig()
     export: ExportConfig = ExportConfig()
     webhooks: tuple[WebhookConfig, ...] = ()
     judge: JudgeConfig = JudgeConfig()

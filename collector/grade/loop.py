@@ -15,6 +15,7 @@ from collector.metrics import Metrics
 from collector.store.reader import RESPONSE_KEY
 from collector.store.records import Grading, Unit
 from collector.store.store import Store
+from collector.telemetry import Trace, untraced
 from semconv.run import ClosedBy
 
 log = logging.getLogger("passhat.grade")
@@ -47,6 +48,7 @@ class GradeLoop:
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="grade", daemon=True)
+        self.trace: Trace = untraced
         self.healthy = True
         self.last_error = ""
         self.heard_at = time.monotonic()  # the last sign of life
@@ -91,7 +93,9 @@ class GradeLoop:
         due = self._due(now_ns)
         self._metrics.open_units.set(self.waiting)
         for start in range(0, len(due), BATCH_UNITS):
-            self._grade(due[start : start + BATCH_UNITS], now_ns)
+            some = due[start : start + BATCH_UNITS]
+            with self.trace("grade batch", units=len(some)):
+                self._grade(some, now_ns)
             self.heard_at = time.monotonic()
             if self._stop.is_set():
                 break

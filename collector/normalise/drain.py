@@ -16,6 +16,7 @@ from collector.spool import Spool, SpoolEntry
 from collector.store.rows import Batch, log_row, span_row
 from collector.store.store import Store
 from collector.store.writer import Rejected
+from collector.telemetry import Trace, untraced
 from semconv.resolve import facts_of, facts_of_log
 from semconv.words import Words
 
@@ -46,6 +47,7 @@ class Drain:
         self._thread = threading.Thread(target=self._run, name="drain", daemon=True)
         self._done_seq = 0
         self._give_up_at = float("inf")  # monotonic
+        self.trace: Trace = untraced
         self.healthy = True
         self.last_error = ""
 
@@ -94,7 +96,8 @@ class Drain:
         retry_s = FIRST_RETRY_S
         while True:
             try:
-                self._keep_aside(self._store.insert(batch))
+                with self.trace("store batch", spans=len(batch.spans), logs=len(batch.logs), requests=len(entries)):
+                    self._keep_aside(self._store.insert(batch))
                 break
             except Exception as error:  # whatever the store says, the spool still holds the data
                 self.healthy, self.last_error = False, str(error)[:500]
