@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_command
 
+from collector.cli.app import app
 from collector.config import load
 from collector.dashboards.parts import PLUGIN
 from tests.house.source_tree import ROOT
@@ -210,3 +212,32 @@ def test_kubernetes_fits_together() -> None:
     }
     assert {mount["name"] for mount in container["volumeMounts"]} == volumes
     assert spec["replicas"] == 1
+
+
+# --- systemd --------------------------------------------------------------------------------------------------------
+
+
+def unit() -> str:
+    return (DOCKER / "systemd" / "passhat.service").read_text()
+
+
+def setting(name: str) -> str:
+    (found,) = re.findall(rf"^{name}=(.*)$", unit(), re.MULTILINE)
+    return str(found)
+
+
+def test_the_unit_starts_what_there_is_and_lets_it_finish() -> None:
+    options = {option for parameter in get_command(app).commands["serve"].params for option in parameter.opts}  # type: ignore[attr-defined]
+    assert setting("ExecStart").split()[1] == "serve"
+    assert {word for word in setting("ExecStart").split() if word.startswith("--")} <= options
+    config = load(env={})
+    assert int(setting("TimeoutStopSec")) > config.listen.announce_s + 3 * 8 + config.spool.drain_s
+    assert setting("DynamicUser") == "yes"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    file = tmp_path / "passhat.service"
+    file.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={shutil.which('true')}", unit(), flags=re.MULTILINE))
+    done = subprocess.run(["systemd-analyze", "verify", str(file)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
