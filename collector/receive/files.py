@@ -24,7 +24,7 @@ from collector.journal import Signal
 from collector.receive import otlp_json
 from collector.receive.check import SHAPES
 from collector.receive.findings import Findings
-from collector.receive.imports import document_converter, lines_converter
+from collector.receive.imports import Converted, Misfit, document_converter, lines_converter
 from collector.receive.inflate import inflated
 from collector.receive.repair import read_varint
 from collector.receive.status import Encoding
@@ -131,8 +131,13 @@ def _json(start: bytes, file: IO[bytes], name: str) -> Iterator[Item]:
         return
     convert = lines_converter(_parse(held[-1]))
     if convert is not None:
-        records = [_parse(line) for line in chain(held, lines) if line.strip()]
-        known = [record for record in records if isinstance(record, dict)]
+        known: list[dict[str, Any]] = []
+        for number, line in enumerate(chain(held, lines), 1):
+            record = _parse(line)
+            if isinstance(record, dict):
+                known.append(record)
+            elif line.strip():
+                yield FileProblem(f"{name}:{number}", "not a JSON object: what it was part of is imported without it")
         yield from _converted(convert(known, Path(name).name, _written_ns(name)), name)
         return
     for number, line in enumerate(chain(held, lines), 1):
@@ -140,10 +145,13 @@ def _json(start: bytes, file: IO[bytes], name: str) -> Iterator[Item]:
             yield from _json_requests(line, f"{name}:{number}")
 
 
-def _converted(requests: Iterator[dict[str, Any]], where: str) -> Iterator[Item]:
+def _converted(requests: Converted, where: str) -> Iterator[Item]:
     """Requests made of another format; a file that is not what it seems is a problem of its own."""
     try:
         for request in requests:
+            if isinstance(request, Misfit):
+                yield FileProblem(where, str(request))
+                continue
             signal = next(signal for key, signal in KEYS.items() if key in request)
             yield from _sized(where, signal, "json", json.dumps(request).encode())
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -213,6 +221,10 @@ def _json_requests(line: bytes, where: str) -> Iterator[Item]:
 
 def _of_value(value: Any, body: bytes, where: str) -> Iterator[Item]:
     if isinstance(value, list):
+        convert_all = lines_converter(value[0]) if value else None
+        if convert_all is not None:
+            yield from _converted(convert_all(value, where.rpartition("/")[2], time.time_ns()), where)
+            return
         for i, one in enumerate(value):
             text = json.dumps(one).encode()  # in ASCII: escapes keep what UTF-8 cannot hold
             yield from _of_value(one, text, f"{where}[{i}]") if isinstance(one, dict) else [_no_request(where)]

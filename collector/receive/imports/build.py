@@ -59,6 +59,10 @@ def span_of(ids: tuple[str, str, str], name: str, times: tuple[int, int], values
     }
 
 
+def event_of(name: object, at_ns: int, values: Json | None) -> Json:
+    return {"timeUnixNano": str(at_ns), "name": str(name), "attributes": attributes_of(values or {})}
+
+
 def request_of(resource: Json, scope: str, spans: list[Json]) -> Json:
     """An export request of spans of one resource and scope."""
     body = {"scope": {"name": scope}, "spans": spans}
