@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from collector.dashboards.statements import about, sql
@@ -45,18 +47,30 @@ def steps(*pairs: tuple[float | None, str]) -> Json:
     return {"mode": "absolute", "steps": [{"value": value, "color": color} for value, color in pairs]}
 
 
-RATE = {"unit": "percentunit", "min": 0, "max": 1, "decimals": 1, "noValue": "–"}
+# What is not known is a dash without colour: the base of thresholds, which it would get, is the colour of the worst.
+UNKNOWN = {"type": "special", "options": {"match": "null", "result": {"text": "–", "color": "text", "index": 0}}}
+RATE = {"unit": "percentunit", "min": 0, "max": 1, "decimals": 1, "noValue": "–", "mappings": [UNKNOWN]}
 RATE_STEPS = steps((None, RED), (0.5, YELLOW), (0.8, GREEN))
 
 
-def stat(title: str, name: str, fields: str, **more: Any) -> Json:
-    """Big numbers. `fields` is a pattern of the fields shown; the others are only in the data."""
+def stat(title: str, name: str, shown: tuple[str, ...], **more: Any) -> Json:
+    """Big numbers. `shown` are the fields shown, by name; the others are only in the data."""
+    names = "|".join(displayed(field, more.get("overrides", ())) for field in shown)
     options = {
-        "reduceOptions": {"calcs": ["lastNotNull"], "fields": f"/^({fields})$/", "values": False},
+        "reduceOptions": {"calcs": ["lastNotNull"], "fields": f"/^({names})$/", "values": False},
         "colorMode": more.pop("color", "value"), "graphMode": "none", "textMode": more.pop("text", "value_and_name"),
         "justifyMode": "auto", "orientation": "auto", "wideLayout": True, "showPercentChange": False,
     }  # fmt: skip
     return panel("stat", title, name, TABLE, options=options, **more)
+
+
+def displayed(field: str, overrides: Sequence[Json]) -> str:
+    """A pattern of the name that a field is shown by: Grafana picks the fields of a stat by it, not by the column."""
+    for override in overrides:
+        for entry in override["properties"]:
+            if override["matcher"]["options"] == field and entry["id"] == "displayName":
+                return re.sub(r"\\\$\w+", r"\\d+", re.escape(entry["value"]))
+    return re.escape(field)
 
 
 def series(title: str, name: str, defaults: Json, *, points: int = 0, **more: Any) -> Json:
@@ -74,10 +88,13 @@ def series(title: str, name: str, defaults: Json, *, points: int = 0, **more: An
 
 
 def table(title: str, name: str, *overrides: Json, **more: Any) -> Json:
-    """Rows. Cells are left plain unless an override says more."""
+    """Rows. Cells are plain unless an override says more: Grafana's own first step is green."""
     options = {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": [], "countRows": False}}
-    defaults = {"custom": {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False, "filterable": True}}
-    return panel("table", title, name, TABLE, defaults=defaults, overrides=list(overrides), options=options, **more)
+    cells = {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False, "filterable": True, "minWidth": 70}
+    defaults = {"custom": cells, "thresholds": steps((None, "text"))}
+    return panel(
+        "table", title, name, TABLE, defaults=defaults, overrides=[*WIDTHS, *overrides], options=options, **more
+    )
 
 
 def bars(title: str, name: str, x: str, *overrides: Json) -> Json:
@@ -102,15 +119,29 @@ def fields(pattern: str, **properties: Any) -> Json:
     }
 
 
+# Columns of most tables: times and short texts whole, counts narrow. An override that comes later wins.
+WIDTHS = (
+    fields("/^(time|latest|ended)$/", custom__width=165),
+    fields("/^(task|tool|agent|model|service|check)$/", custom__width=150),
+    fields("environment", custom__width=110),
+)
+
+
+def quantiles(unit: str) -> tuple[Json, Json]:
+    """Names of a median and its tail: Grafana scales durations, so a name with a unit would contradict the value."""
+    return fields(f"p50_{unit}", displayName="median"), fields(f"p95_{unit}", displayName="95th percentile")
+
+
 def rates(pattern: str) -> Json:
-    return fields(pattern, unit="percentunit", decimals=1, noValue="–", custom__width=80)
+    return fields(pattern, unit="percentunit", decimals=1, noValue="–", custom__width=82)
 
 
 def coloured_rates(pattern: str) -> Json:
     """Rates with a coloured background, and their number: never colour alone."""
+    blank = {**UNKNOWN, "options": {"match": "null", "result": {"text": "–", "color": "transparent", "index": 0}}}
     return fields(
-        pattern, unit="percentunit", decimals=1, noValue="–", custom__width=80, thresholds=RATE_STEPS,
-        custom__cellOptions={"type": "color-background", "mode": "basic"},
+        pattern, unit="percentunit", decimals=1, noValue="–", custom__width=82, thresholds=RATE_STEPS,
+        mappings=[blank], custom__cellOptions={"type": "color-background", "mode": "basic"},
     )  # fmt: skip
 
 

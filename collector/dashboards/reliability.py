@@ -12,6 +12,7 @@ from collector.dashboards.parts import (
     RATE_STEPS,
     RED,
     RESULT_COLOURS,
+    UNKNOWN,
     YELLOW,
     Json,
     annotation,
@@ -72,30 +73,32 @@ def reliability() -> Json:
 
 def _state() -> tuple[Placed, ...]:
     rate = {**RATE, "thresholds": RATE_STEPS, "color": {"mode": "thresholds"}}
-    count = {"unit": "short", "decimals": 0, "color": {"mode": "fixed", "fixedColor": "text"}}
+    count = {"unit": "locale", "decimals": 0, "color": {"mode": "fixed", "fixedColor": "text"}}
     firing = {"unit": "short", "decimals": 0, "thresholds": steps((None, GREEN), (1, RED))}
     waits = steps((None, "text"), (3600, YELLOW), (86400, RED))
     oldest = [fields("oldest_s", unit="s", displayName="oldest", thresholds=waits, color={"mode": "thresholds"})]
 
     def rated(title: str, name: str, field: str, shown: str, beside: str) -> Json:
-        beside_it = _plain(beside, "tasks" if beside == "tasks_used" else "trials")
+        beside_it = _plain(beside, "over tasks" if beside == "tasks_used" else "trials")
         named = [fields(field, displayName=shown), beside_it]
-        return stat(title, name, f"{field}|{beside}", defaults=rate, overrides=named)
+        return stat(title, name, (field, beside), defaults=rate, overrides=named)
 
     return (
-        Placed(rated("All of $k tries pass", "reliability_suite", "pass_hat_k", "pass^$k", "tasks_used"), 5, 4),
+        Placed(rated("All of $k tries pass", "reliability_suite", "pass_hat_k", "pass^$k", "tasks_used"), 4, 4),
         Placed(rated("One of $k tries passes", "reliability_suite", "pass_at_k", "pass@$k", "n"), 4, 4),
         Placed(rated("$k requests in a row", "reliability_stream", "stream_pass_hat_k", "all pass", "n"), 4, 4),
-        Placed(stat("Trials", "reliability_counts", "n|errors|unknown|incomplete", defaults=count), 6, 4),
-        Placed(stat("Open runs", "reliability_open", "open|oldest_s", defaults=count, overrides=oldest), 3, 4),
-        Placed(stat("Firing", "reliability_firing", "firing", defaults=firing, color="background", text="value"), 2, 4),
+        Placed(stat("Trials", "reliability_counts", ("n", "errors", "unknown", "incomplete"), defaults=count), 6, 4),
+        Placed(stat("Open runs", "reliability_open", ("open", "oldest_s"), defaults=count, overrides=oldest), 4, 4),
+        Placed(
+            stat("Firing", "reliability_firing", ("firing",), defaults=firing, color="background", text="value"), 2, 4
+        ),
     )
 
 
 def _plain(field: str, shown: str) -> Json:
     """A count beside a rate: how much it rests on."""
     plain = {"mode": "fixed", "fixedColor": "text"}
-    return fields(field, unit="short", decimals=0, displayName=shown, color=plain, min=None, max=None)
+    return fields(field, unit="locale", decimals=0, displayName=shown, color=plain, min=None, max=None)
 
 
 def _objectives() -> Json:
@@ -103,7 +106,9 @@ def _objectives() -> Json:
         "Objectives",
         "reliability_objectives",
         fields("/^burn_(long|short)$/", decimals=2, noValue="–"),
-        fields("/_s$/", unit="s"),
+        fields("long_s", unit="s", displayName="long window"),
+        fields("short_s", unit="s", displayName="short window"),
+        fields("slo", displayName="objective", custom__width=200),
         rates("target"),
         colours("state", firing=RED, ok=GREEN),
     )
@@ -120,7 +125,7 @@ def _trend() -> tuple[Placed, ...]:
         "Trials behind it",
         "reliability_trials_over_time",
         {"unit": "short", "decimals": 0},
-        overrides=[fields("tasks_used", custom__axisPlacement="right")],
+        overrides=[fields("tasks_used", displayName="tasks with $k trials", custom__axisPlacement="right")],
     )
     return Placed(lines, 16, 9), Placed(behind, 8, 9)
 
@@ -136,19 +141,23 @@ def _tasks() -> Json:
     return table(
         "Tasks: the least reliable first",
         "reliability_tasks",
-        link_of("task", "This task alone", f"{here}&var-task={this}&var-one={this}", custom__width=200),
+        link_of("task", "This task alone", f"{here}&var-task={this}&var-one={this}", custom__width=160),
         coloured_rates("pass_hat_k"),
         rates("/^(pass_1|pass_at_k|low|high|worst)$/"),
+        fields("pass_hat_k", displayName="pass^$k"),
+        fields("pass_at_k", displayName="pass@$k"),
         fields(
             "change",
             unit="percentunit",
             decimals=1,
-            noValue="–",
+            mappings=[UNKNOWN],
             thresholds=change,
             custom__width=80,
             custom__cellOptions={"type": "color-text"},
         ),
-        fields("/^(n|passed|left_out)$/", custom__width=80),
+        fields("/^(version|n|passed|left_out)$/", custom__width=75),
+        fields("/^(class|checks|project)$/", custom__width=80),
+        fields("flag", custom__width=145),
         colours("flag", never_passes=RED, flaky=YELLOW, too_few=GREY, clustered_unknown=GREY, shared_workspace=PURPLE),
     )
 
@@ -202,7 +211,11 @@ def _one() -> tuple[Placed, ...]:
 
 def _breakdown() -> Json:
     return table(
-        "Who is reliable", "reliability_breakdown", coloured_rates("stream_pass_hat_k"), rates("/^(pass_1|low|high)$/")
+        "Who is reliable",
+        "reliability_breakdown",
+        coloured_rates("stream_pass_hat_k"),
+        fields("stream_pass_hat_k", displayName="$k in a row pass", custom__width=130),
+        rates("/^(pass_1|low|high)$/"),
     )
 
 

@@ -1,7 +1,6 @@
--- What was this run? Its task, result, what the result rests on, cost and size. Unknown id: no row.
+-- What was this run? Its task, result, and what the result rests on. Unknown id: no row.
 SELECT
-    task_id AS task, task_version AS version, result, reason, outcome, trajectory, basis, duration_s, tool_calls, turns,
-    input_tokens, output_tokens, cost_usd, agent, model, ended, project
+    task_id AS task, task_version AS version, result, reason, outcome, trajectory, basis, agent, model, ended, project
 FROM trials
 WHERE run_id = ${run:singlequote}
 LIMIT 1

@@ -1,2 +1,2 @@
 -- Which projects are there? One value per row.
-SELECT DISTINCT project FROM task_versions ORDER BY project
+SELECT DISTINCT project FROM task_versions WHERE project != 'passhat-doctor' ORDER BY project

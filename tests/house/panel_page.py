@@ -1,7 +1,8 @@
 """The dashboards as one page, drawn from the real answers to their statements: to look at, not to test.
 
 python -m tests.house.panel_page FOLDER writes one HTML file a dashboard. It knows the grid, units, names, colours and
-texts that the boards ask for, and is no Grafana: what looks wrong here is wrong in the data or the layout.
+texts that the boards ask for, and is no Grafana: what looks wrong here is wrong in the data or the layout. It also
+writes the answers to answers.js, for panel_components.jsx, which shows them with Grafana's own components.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from collector.dashboards import dashboards
 from collector.serve.clickhouse.answer import Answers
 from collector.serve.clickhouse.asked import Asked
 from collector.store.store import Store
+from tests.collector.dashboards.items import panels
 from tests.support.grafana import ALL, Times, panel_sql
-from tests.support.live import fill
+from tests.support.live import fill, trace_id
 
 PALETTE = ("#73bf69", "#5794f2", "#f2cc0c", "#ff780a", "#b877d9", "#8ab8ff", "#ffa6b0", "#96d98d", "#fade2a", "#c4162a")
 NAMED = {"green": "#73bf69", "red": "#f2495c", "yellow": "#f2cc0c", "blue": "#5794f2", "purple": "#b877d9",
@@ -36,8 +38,9 @@ STYLE = (
     "table{border-collapse:collapse;font-size:12px}.big{font-size:26px}.small{font-size:11px;color:#999}"
 )
 CHOSEN = {"project": ALL, "class": ALL, "task": ALL, "service": ALL, "agent": ALL, "tool": ALL, "basis": ("outcome",),
-          "k": ("3",), "window": ("86400",), "one": ("flaky-cache",), "run": ("flaky-cache-8",),
-          "trace": ("000000006c616b792d63616368652d38",)}  # fmt: skip
+          "k": ("3",), "window": ("86400",), "one": ("flaky-cache",), "run": ("fix-rounding-8",),
+          "trace": (trace_id("fix-rounding-8"),)}  # fmt: skip
+STEPS_S = (1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800)
 Json = dict[str, Any]
 
 
@@ -77,6 +80,8 @@ class Shown:
             found = mapping["options"].get(str(value), {})
             if "color" in found:
                 return NAMED.get(found["color"], found["color"])
+        if value is None or self.options.get("color", {}).get("mode") == "fixed":
+            return NAMED["text"]
         steps = self.options.get("thresholds", {}).get("steps", ())
         if not steps or not isinstance(value, int | float):
             return ""
@@ -85,15 +90,17 @@ class Shown:
 
 
 def filled(text: str) -> str:
-    return re.sub(r"\$(\w+)", lambda found: CHOSEN.get(found[1], (found[0],))[0], text)
+    """A title: Grafana fills in the text of a variable there, not its value."""
+    shown = {name: values[0] for name, values in CHOSEN.items()} | {"window": "1 day"}
+    return re.sub(r"\$(\w+)", lambda found: shown.get(found[1], found[0]), text)
 
 
 def stat(panel: Json, rows: list[Json], box: tuple[int, int]) -> str:
     pattern = panel["options"]["reduceOptions"]["fields"].strip("/")
     parts, background = [], ""
     for place, (field, value) in enumerate((rows or [{}])[0].items()):
-        if re.search(pattern, field):
-            shown = Shown(panel, field, place)
+        shown = Shown(panel, field, place)
+        if re.search(pattern, shown.name):
             tint = shown.tint(value) or "#d8d9da"
             if panel["options"]["colorMode"] == "background":
                 background, tint = tint, "#fff"
@@ -205,12 +212,13 @@ def bars(panel: Json, rows: list[Json], box: tuple[int, int]) -> str:
 DRAWN = {"stat": stat, "timeseries": lines, "state-timeline": states, "barchart": bars}
 
 
-def page(board: Json, answers: Answers, times: Times) -> str:
+def page(board: Json, told: dict[int, Json]) -> str:
     parts, bottom = [], 0
-    for panel in (one for row in board["panels"] for one in (row, *row.get("panels", ()))):
+    for panel in panels(board):
         place = panel["gridPos"]
         y, box = place["y"] * CELL_H + 40, (place["w"] * CELL_W - 6, place["h"] * CELL_H - 6)
-        content = "" if panel["type"] == "row" else drawn(panel, answers, times, box)
+        rows = told.get(panel["id"], {}).get("data", [])
+        content = "" if panel["type"] == "row" else DRAWN.get(panel["type"], table)(panel, rows, box)
         where = f"left:{place['x'] * CELL_W + 8}px;top:{y}px;width:{box[0] - 12}px;height:{box[1] - 12}px"
         parts.append(f'<div class=p style="{where}"><h2>{html.escape(filled(panel["title"]))}</h2>{content}</div>')
         bottom = max(bottom, y + place["h"] * CELL_H)
@@ -218,23 +226,42 @@ def page(board: Json, answers: Answers, times: Times) -> str:
     return f"{head}<div style='height:{bottom}px'>{''.join(parts)}</div>"
 
 
-def drawn(panel: Json, answers: Answers, times: Times, box: tuple[int, int]) -> str:
-    sql = panel_sql(panel["targets"][0]["rawSql"], CHOSEN, times)
-    told = orjson.loads(answers.answer(Asked(sql, {}, [], "JSON", 0), "page").data)
-    return DRAWN.get(panel["type"], table)(panel, told["data"], box)
+def days_of(board: Json) -> float:
+    """The time range that a board opens with."""
+    return {"6h": 0.25, "24h": 1, "7d": 7}[board["time"]["from"].removeprefix("now-")]
+
+
+def asked(board: Json, answers: Answers, end: dt.datetime) -> dict[int, Json]:
+    """The answers to a board's statements by panel, over its own time range in as many points as Grafana asks for."""
+    days, told = days_of(board), {}
+    for panel in panels(board):
+        if panel["type"] != "row":
+            points = panel.get("maxDataPoints", panel["gridPos"]["w"] * CELL_W)
+            step = next((step for step in STEPS_S if step * points >= days * 86_400), STEPS_S[-1])
+            sql = panel_sql(panel["targets"][0]["rawSql"], CHOSEN, Times.last(end, days, step))
+            told[panel["id"]] = orjson.loads(answers.answer(Asked(sql, {}, [], "JSON", 0), "page").data)
+    return told
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    shown = []
     with TemporaryDirectory() as data:
         store = Store.open(StoreConfig(url=f"chdb:{data}"), Path(data))
-        fill(store, dt.datetime.now(dt.UTC))
+        now = dt.datetime.now(dt.UTC)
+        fill(store, now)
         answers = Answers(store, SqlConfig(), None)
-        times = Times.last(dt.datetime.now(dt.UTC) + dt.timedelta(minutes=1), 7)
         for name, board in dashboards().items():
-            (folder / name.replace(".json", ".html")).write_text(page(board, answers, times))
+            end = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=1)
+            told = asked(board, answers, end)
+            (folder / name.replace(".json", ".html")).write_text(page(board, told))
+            times = Times.last(end, days_of(board))
+            pairs = [{"panel": panel, "told": told.get(panel["id"])} for panel in panels(board)]
+            shown.append({"board": board, "panels": pairs, "from": times.start_ms, "to": times.end_ms})
         answers.close()
         store.close()
+    chosen = orjson.dumps({name: values[0] for name, values in CHOSEN.items()} | {"window": "1 day"}).decode()
+    (folder / "answers.js").write_text(f"window.BOARDS = {orjson.dumps(shown).decode()};\nwindow.CHOSEN = {chosen};\n")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ SELF_EVIDENT_METHOD_LINES = 15  # and a method by its name and what its class sa
 LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {
     "collector/metrics.py:Metrics.__init__": "a table: one metric a line",
-    "collector/dashboards/health.py:health": "a table: the panels of a dashboard, row by row",
 }
 # Parameters that are a form's fields: options of a command, query parameters of a call.
 # `Receiver.__init__`: given once, by name. `judge`: the six things the contract's rule of a trial speaks of.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from collector.dashboards import dashboards, text_of, write
-from collector.dashboards.parts import PLUGIN, SOURCE
+from collector.dashboards.parts import PLUGIN, RED, SOURCE
 from tests.cli.commands import passhat
 from tests.collector.dashboards.items import BOARDS, panels
 from tests.house import grafana_files
@@ -120,8 +120,8 @@ def test_a_rate_has_its_count_beside_it(board: dict[str, Any]) -> None:
         sql = "".join(target["rawSql"] for target in panel.get("targets", ()))
         if panel["type"] in ("table", "stat") and re.search(r"\b(pass_hat_k|stream_pass_hat_k|pass_at_k)\b", sql):
             assert re.search(r"\bn\b|tasks_used", sql), panel["title"]
-            shown = json.dumps(panel["options"].get("reduceOptions", "n"))
-            assert re.search(r"\bn\b|tasks_used", shown), panel["title"]
+            shown = panel["options"].get("reduceOptions", {"fields": "n"})["fields"]
+            assert re.search(r"\bn\b|trials|tasks", shown), panel["title"]
 
 
 @EVERY
@@ -133,7 +133,23 @@ def test_the_states_have_texts_not_only_colours() -> None:
     for board in BOARDS.values():
         for panel in panels(board):
             for mapping in panel.get("fieldConfig", {}).get("defaults", {}).get("mappings", ()):
-                assert all(shown.get("text") for shown in mapping["options"].values())
+                shown = mapping["options"]
+                texts = [shown["result"]] if mapping["type"] == "special" else shown.values()
+                assert all(one.get("text") for one in texts)
+
+
+@EVERY
+def test_what_is_not_known_has_not_the_colour_of_the_worst(board: dict[str, Any]) -> None:
+    """A value that is null gets the first step of the thresholds, unless a mapping says otherwise."""
+    for panel in panels(board):
+        config = panel.get("fieldConfig", {"defaults": {}, "overrides": []})
+        told = [{entry["id"]: entry["value"] for entry in one["properties"]} for one in config["overrides"]]
+        for options in (config["defaults"], *told):
+            first = options.get("thresholds", {}).get("steps", [{}])[0].get("color")
+            null = [
+                one["options"]["result"]["color"] for one in options.get("mappings", ()) if one["type"] == "special"
+            ]
+            assert first != RED or null in (["text"], ["transparent"]), panel["title"]
 
 
 def test_the_band_is_filled_between_low_and_high() -> None:
