@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 
@@ -22,8 +20,7 @@ from semconv.facts import Facts
 from tests.collector.dashboards.items import BOARDS
 from tests.house import grafana_files
 from tests.house.source_tree import ROOT
-from tests.support.grafana import Times, alert_sql
-from tests.support.stores import SECOND, Front, front, graded, span, trace  # noqa: F401
+from tests.support.stores import SECOND, Front, front, graded, span, store, trace  # noqa: F401
 
 FILES = (queries_root() / "panels").iterdir()
 NAMES = sorted(path.name.removesuffix(".sql") for path in FILES if path.name.startswith("alert_"))
@@ -74,43 +71,24 @@ def test_the_source_of_the_rules_is_provisioned_under_that_uid() -> None:
         assert (source["uid"], source["type"]) == (SOURCE_UID, PLUGIN)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_alert_is_one_number_with_labels(client: httpx.Client, now: dt.datetime, name: str) -> None:
-    """A table of one numeric column, texts beside it: anything else is refused as a long series."""
-    asked = alert_sql(sql(name), Times.last(now, 1))
-    reply = client.post("/clickhouse", params={"default_format": "JSONCompact"}, content=asked)
-    assert reply.status_code == 200, reply.text
-    kinds = [re.sub(r"LowCardinality\((.*)\)", r"\1", column["type"]) for column in reply.json()["meta"]]
-    assert kinds.count("Float64") == 1
-    assert set(kinds) <= {"Float64", "String"}
-
-
-def test_the_objectives_of_the_fixture_fire(client: httpx.Client) -> None:
-    reply = client.post("/clickhouse", params={"default_format": "JSONCompact"}, content=sql("alert_burn_slow"))
-    assert reply.json()["data"] == [["coding agent", 1], ["docs", 0]]
-
-
-@pytest.fixture
-def store_elsewhere(front: Front, tmp_path: Path) -> Iterator[Store]:  # noqa: F811
-    """An empty store in another process: this one holds the store of the dashboards."""
-    opened = Store.open(front.place(), tmp_path)
+@pytest.fixture(scope="module")
+def shared(front: Front, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:  # noqa: F811
+    opened = Store.open(front.place(), tmp_path_factory.mktemp("elsewhere"))
     yield opened
     opened.close()
 
 
-def one(store: Store, name: str) -> list[tuple[Any, ...]]:
-    return store.query(sql(name)).rows
+def one(asked: Store, name: str) -> list[tuple[Any, ...]]:
+    return asked.query(sql(name)).rows
 
 
-def test_no_telemetry_at_all_is_no_row(store_elsewhere: Store) -> None:
-    store = store_elsewhere
+def test_no_telemetry_at_all_is_no_row(store: Store) -> None:  # noqa: F811
     assert one(store, "alert_no_spans") == []
     assert one(store, "alert_burn_fast") == []
     assert one(store, "alert_pipeline") == [(0.0,)]
 
 
-def test_a_root_of_an_agent_without_a_run_waits_until_it_is_graded(store_elsewhere: Store) -> None:
-    store = store_elsewhere
+def test_a_root_of_an_agent_without_a_run_waits_until_it_is_graded(store: Store) -> None:  # noqa: F811
     hour_ago = store.now_ns() - 3600 * SECOND
     agent = span(trace(1), 1, start_ns=hour_ago, end_ns=hour_ago + 1)
     store.insert(Batch([span_row("default", hour_ago, agent, Facts(operation="agent"))], []))
@@ -128,8 +106,8 @@ def test_a_root_of_an_agent_without_a_run_waits_until_it_is_graded(store_elsewhe
     assert one(store, "alert_pipeline") == [(0.0,)]
 
 
-def insert_arrival(store: Store, unit: str, at_ns: int) -> None:
-    with store._connections.writer() as writer:
+def insert_arrival(into: Store, unit: str, at_ns: int) -> None:
+    with into._connections.writer() as writer:
         at = f"fromUnixTimestamp64Nano(toInt64({at_ns}), 'UTC')"
         columns = "stored_at, project, unit, trace_id, spans, root, run_end, collector"
         writer.command(
@@ -137,8 +115,7 @@ def insert_arrival(store: Store, unit: str, at_ns: int) -> None:
         )
 
 
-def test_a_trace_without_an_agent_never_waits(store_elsewhere: Store) -> None:
-    store = store_elsewhere
+def test_a_trace_without_an_agent_never_waits(store: Store) -> None:  # noqa: F811
     now_ns = store.now_ns()
     plain = span(trace(3), 1, start_ns=now_ns, end_ns=now_ns + 1)
     store.insert(Batch([span_row("default", now_ns, plain, Facts())], []))

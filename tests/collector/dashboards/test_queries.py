@@ -15,11 +15,12 @@ from typing import Any
 import httpx
 import pytest
 
-from collector.dashboards.statements import about, statement
+from collector.dashboards.parts import WIDTHS
+from collector.dashboards.statements import about, sql, statement
 from collector.store.sqlfiles import queries_root
 from collector.store.store import Store
 from tests.collector.dashboards.items import Item, items, params
-from tests.support.grafana import ALL, Times, panel_sql
+from tests.support.grafana import ALL, Times, alert_sql, panel_sql
 
 EVERYTHING: Mapping[str, Sequence[str]] = {
     "project": ALL, "class": ALL, "task": ALL, "service": ALL, "agent": ALL, "tool": ALL, "basis": ("outcome",),
@@ -41,10 +42,27 @@ def week(now: dt.datetime) -> Times:
     return Times.last(now + dt.timedelta(minutes=5), 7)
 
 
+class Answered:
+    """Every answer once, and how long it took: most tests here look at the same ones from another side."""
+
+    told: dict[str, tuple[dict[str, Any], float]] = {}  # noqa: RUF012
+
+
 def answer(client: httpx.Client, sql: str) -> dict[str, Any]:
+    return timed(client, sql)[0]
+
+
+def timed(client: httpx.Client, sql: str) -> tuple[dict[str, Any], float]:
+    if sql not in Answered.told:
+        Answered.told[sql] = asked(client, sql)
+    return Answered.told[sql]
+
+
+def asked(client: httpx.Client, sql: str) -> tuple[dict[str, Any], float]:
+    began = time.monotonic()
     reply = client.post("/clickhouse", content=sql, params={"default_format": "JSONCompact"})
     assert reply.status_code == 200, f"{reply.text}\n{sql}"
-    return dict(reply.json())
+    return dict(reply.json()), time.monotonic() - began
 
 
 def columns(found: dict[str, Any]) -> dict[str, str]:
@@ -79,12 +97,11 @@ def test_every_statement_runs_over_a_range_without_anything(client: httpx.Client
         assert [name for name in rates if told[name] is not None] == [], told
 
 
-@pytest.mark.parametrize("name", ["project", "task", "run", "trace", "one", "basis", "tool"])
-@pytest.mark.parametrize("value", ["x') OR 1=1 --", "<b>a,b"])
-def test_values_of_variables_are_only_values(client: httpx.Client, now: dt.datetime, name: str, value: str) -> None:
-    for item in items():
-        if f"${{{name}:singlequote}}" in item.sql:
-            answer(client, panel_sql(item.sql, EVERYTHING | {name: (value,)}, week(now)))
+@pytest.mark.parametrize("item", params())
+def test_values_of_variables_are_only_values(client: httpx.Client, now: dt.datetime, item: Item) -> None:
+    one, several = ("x') OR 1=1 --",), ("x') OR 1=1 --", "<b>a,b")
+    chosen = {name: several if values == ALL else one for name, values in EVERYTHING.items()}
+    answer(client, panel_sql(item.sql, chosen | {"k": ("3",), "window": ("86400",)}, week(now)))
 
 
 @pytest.mark.parametrize("item", params("timeseries", "state-timeline"))
@@ -108,10 +125,20 @@ def test_time_series_begin_with_time_in_order(client: httpx.Client, now: dt.date
 def test_numbers_are_one_row(client: httpx.Client, now: dt.datetime, item: Item) -> None:
     found = answer(client, panel_sql(item.sql, EVERYTHING, week(now)))
     assert found["rows"] == 1
-    shown = re.compile(item.panel["options"]["reduceOptions"]["fields"].strip("/"))
-    names = [name for name in columns(found) if shown.fullmatch(name)]
-    assert names, "the pattern of fields matches none"
-    assert all(NUMBERS.fullmatch(columns(found)[name]) for name in names)
+    shown = [name for name in columns(found) if picked(item, name)]
+    assert all(NUMBERS.fullmatch(columns(found)[name]) for name in shown)
+    wanted = item.panel["options"]["reduceOptions"]["fields"].strip("/^()$").split("|")
+    assert len(shown) == len(wanted), f"{wanted} pick {shown}: Grafana matches the name that a field is shown by"
+
+
+def picked(item: Item, column: str) -> bool:
+    """Whether a stat shows this column: the pattern is held against its display name, variables filled in."""
+    name = column
+    for override in item.panel["fieldConfig"]["overrides"]:
+        if override["matcher"]["options"] == column:
+            name = {entry["id"]: entry["value"] for entry in override["properties"]}.get("displayName", name)
+    pattern = item.panel["options"]["reduceOptions"]["fields"].strip("/")
+    return re.search(pattern, name.replace("$k", EVERYTHING["k"][0])) is not None
 
 
 @pytest.mark.parametrize("item", params("barchart"))
@@ -126,6 +153,8 @@ def test_bars_have_a_text_and_numbers(client: httpx.Client, now: dt.datetime, it
 def test_overrides_name_columns_that_exist(client: httpx.Client, now: dt.datetime, item: Item) -> None:
     names = columns(answer(client, panel_sql(item.sql, EVERYTHING, week(now))))
     for override in item.panel["fieldConfig"]["overrides"]:
+        if override in WIDTHS:
+            continue
         wanted = override["matcher"]["options"]
         pattern = wanted.strip("/") if wanted[0] == "/" else f"^{re.escape(wanted)}$"
         assert any(re.search(pattern, name) for name in names), f"{wanted} is no column of {list(names)}"
@@ -221,16 +250,28 @@ def test_no_statement_is_dear(client: httpx.Client, now: dt.datetime) -> None:
     slow = {}
     for item in items():
         sql = panel_sql(item.sql, EVERYTHING, week(now))
-        took = min(timed(client, sql) for _ in range(3))
+        took = timed(client, sql)[1]
+        if took > 3:  # a busy machine, or a dear statement
+            took = min(took, *(asked(client, sql)[1] for _ in range(3)))
         if took > 3:
             slow[item.id] = round(took, 2)
     assert slow == {}
 
 
-def timed(client: httpx.Client, sql: str) -> float:
-    began = time.monotonic()
-    answer(client, sql)
-    return time.monotonic() - began
+ALERTS = sorted(path.stem for path in (queries_root() / "panels").iterdir() if path.name.startswith("alert_"))
+
+
+@pytest.mark.parametrize("name", ALERTS)
+def test_an_alert_is_one_number_with_labels(client: httpx.Client, now: dt.datetime, name: str) -> None:
+    """A table of one numeric column, texts beside it: anything else is refused as a long series."""
+    found = answer(client, alert_sql(sql(name), Times.last(now, 1)))
+    kinds = list(columns(found).values())
+    assert kinds.count("Float64") == 1
+    assert set(kinds) <= {"Float64", "String"}
+
+
+def test_the_objectives_of_the_fixture_fire(client: httpx.Client) -> None:
+    assert answer(client, sql("alert_burn_slow"))["data"] == [["coding agent", 1], ["docs", 0]]
 
 
 def test_every_file_is_used_and_says_what_it_tells() -> None:
