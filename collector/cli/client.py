@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from collector.cli.options import Source
+from collector.cli.where import url_of
 from collector.errors import NotFound, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from collector.config import Config
 
-DEFAULT_SERVER = "http://127.0.0.1:8317"
 TIMEOUT_S = 60.0
 
 
@@ -78,7 +78,7 @@ def api(source: Source) -> Iterator[Api]:
         return
     import httpx
 
-    server = source.server or os.environ.get("PASSHAT_SERVER") or DEFAULT_SERVER
+    server = source.server or url_of("web", source.config)
     url = server if "://" in server else f"http://{server}"
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
         raise UsageError(f"--server {server} is not an http:// or https:// address")

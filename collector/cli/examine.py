@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import platform
 import shutil
 import socket
@@ -13,11 +14,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from collector.cli.client import Api, api
+from collector.cli.arrivals import notes
+from collector.cli.client import Api, api, run_path
 from collector.cli.doctor import Finding, Findings, looked
 from collector.cli.options import Source
 from collector.cli.private import private_collector, until
 from collector.cli.settings import load_config
+from collector.cli.where import ANYWHERE
 from collector.config import Config, join_address, split_address
 from collector.errors import NotFound, OperatorError, StoreError
 
@@ -51,16 +54,28 @@ def findings(source: Source) -> Findings:
 
 
 def of_server(ask: Api, config: Config) -> Findings:
-    """A running passhat: its stages as it tells them, and a trace through its own way in."""
+    """A running passhat: its stages as it tells them, what came in, and a trace through its own way in."""
     yield looked("stages", lambda: stages(ask))
-    yield looked("trace", lambda: through(ask, f"http://{receiver_of(ask, config)}"), "its log says what went wrong")
+    yield from arrived(ask)
+    yield looked("trace", lambda: through(ask, receiver_of(ask, config)), "its log says what went wrong")
+
+
+def arrived(ask: Api) -> Findings:
+    """What was sent so far and what became of it: no fault of this machine, each with what to do."""
+    try:
+        told = ask.get("/api/v1/status")
+    except OperatorError:
+        return  # `stages` says why
+    for what, found, hint in notes(told):
+        yield Finding(what, True, found, hint)
 
 
 def alone(source: Source, config: Config) -> Findings:
     """No passhat runs: could one, and does a private one work?"""
+    ours = holds_ports(config)
     for name in ("grpc", "http", "web"):
-        address = getattr(config.listen, name)
-        yield looked(f"port {name}", partial(free, address), f"set another with --{name}-port")
+        look = partial(free, getattr(config.listen, name), ours)
+        yield looked(f"port {name}", look, f"set another with --{name}-port")
     yield looked("store", lambda: store(config), "docs/configuration.md: store.url")
     with tempfile.TemporaryDirectory(prefix="passhat-doctor-") as folder:
         yield looked("trace", lambda: privately(config, Path(folder)))
@@ -102,12 +117,27 @@ def disk(config: Config) -> str:
     return f"{free_bytes >> 30} GiB free at {folder}"
 
 
-def free(address: str) -> str:
-    """Nobody listens there. Raises OSError."""
+def holds_ports(config: Config) -> bool:
+    """Whether a passhat answers at this configuration's web address: then the ports are in use by right."""
+    host, port = split_address(config.listen.web)
+    try:
+        with api(Source(server=f"http://{join_address(ANYWHERE.get(host, host), port)}")) as ask:
+            return bool(ask.get("/healthz").get("status") == "alive")
+    except (OperatorError, OSError, AttributeError):
+        return False
+
+
+def free(address: str, ours: bool = False) -> str:
+    """Nobody listens there, or a passhat does (`ours`). Raises OSError."""
     host, port = split_address(address)
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((host, port))
+        try:
+            sock.bind((host, port))
+        except OSError as error:
+            if ours and error.errno == errno.EADDRINUSE:
+                return f"{address} is held by a passhat that runs"
+            raise
     return f"{address} is free"
 
 
@@ -157,10 +187,12 @@ def stages(ask: Api) -> str:
 
 
 def receiver_of(ask: Api, config: Config) -> str:
-    """Where the running passhat takes OTLP/HTTP: as it says, else on its host at the configured port."""
+    """The URL where the running passhat takes OTLP/HTTP: as it says, else on its host at the configured port."""
     told = ask.get("/api/v1/status").get("listening") or {}
-    host = urlsplit(ask.where).hostname or "127.0.0.1"
-    return str(told.get("http") or join_address(host, split_address(config.listen.http)[1]))
+    own, port = split_address(told.get("http") or config.listen.http)
+    asked = urlsplit(ask.where).hostname or "127.0.0.1"
+    scheme = "https" if "http" in told.get("tls", ()) else "http"
+    return f"{scheme}://{join_address(asked if own in ANYWHERE or not told else own, port)}"
 
 
 def privately(config: Config, folder: Path) -> str:
@@ -169,25 +201,39 @@ def privately(config: Config, folder: Path) -> str:
     spool = config.spool.model_copy(update={"min_free_bytes": 0})  # room is looked at by itself
     apart = config.model_copy(update={"store": store, "spool": spool, "data": folder})
     with private_collector(apart) as running, api(Source(server=f"http://{running.at.web}")) as ask:
-        return through(ask, f"http://{running.at.http}")
+        return through(ask, f"http://{running.at.http}", alone=True)
 
 
-def through(ask: Api, endpoint: str) -> str:
-    """Send a small run by the stock exporter and wait for its lines. Raises StoreError."""
-    from collector.cli.trace import send_trace
+def through(ask: Api, endpoint: str, *, alone: bool = False) -> str:
+    """Send a small run by the stock exporter and wait for its lines. Raises OperatorError.
 
+    The run counts nowhere: views leave its service out, whatever project a token puts it in. Where the token allows
+    it, and the store is not thrown away anyway (`alone`), the run is removed again.
+    """
+    from collector.cli.trace import may_send, send_trace
+
+    may_send(endpoint)
     started = time.monotonic()
     run_id = send_trace(endpoint, PROJECT)
     told = until(lambda: lines_of(ask, run_id), bool, "the lines of the trace it sent itself", PATIENCE_S)
-    return f"sent, stored, assembled into {len(told)} lines and graded in {time.monotonic() - started:.1f} s"
+    took = time.monotonic() - started
+    removed = "" if alone else f"; {removal_of(ask, run_id, told['run']['project'])}"
+    return f"sent, stored, assembled into {len(told['lines'])} lines and graded in {took:.1f} s{removed}"
 
 
-def lines_of(ask: Api, run_id: str) -> list[Any]:
-    """The lines of a closed run; none while it is unknown or open."""
-    from collector.cli.client import run_path
-
+def lines_of(ask: Api, run_id: str) -> dict[str, Any]:
+    """All that is told of a closed run; nothing while it is unknown or open."""
     try:
-        told = ask.get(run_path(run_id), {"project": PROJECT})
+        told: dict[str, Any] = ask.get(run_path(run_id))
     except NotFound:
-        return []
-    return list(told["lines"]) if told["run"]["result"] != "pending" else []
+        return {}
+    return told if told["run"]["result"] != "pending" else {}
+
+
+def removal_of(ask: Api, run_id: str, project: str) -> str:
+    """Remove the run again, and say so; it counts nowhere either way."""
+    try:
+        ask.call("DELETE", run_path(run_id), params={"project": project})
+    except OperatorError:
+        return f"its run {run_id} stays (removing one takes the scope admin) and counts nowhere"
+    return "its run is removed again"

@@ -16,6 +16,7 @@ import typer
 
 from collector.cli.options import Output, Settings
 from collector.cli.out import cell, result, result_json, say
+from collector.cli.where import url_of
 from collector.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from collector.receive.files import FileRequest
 
-DEFAULT_ENDPOINT = "http://127.0.0.1:4318"
 TIMEOUT_S = 60.0
 TRIES = 20
 STDIN = Path("-")
@@ -86,7 +86,7 @@ def ingest(
         typer.Option(
             "--endpoint",
             metavar="URL",
-            help=f"An OTLP/HTTP receiver [default: {DEFAULT_ENDPOINT}].",
+            help="An OTLP/HTTP receiver [default: PASSHAT_ENDPOINT, else as --config listens].",
             show_default=False,
         ),
     ] = None,
@@ -150,7 +150,7 @@ def way_in(settings: Settings, endpoint: str | None) -> Iterator[Sending]:
     import httpx
 
     if settings.data is None:
-        where = endpoint or os.environ.get("PASSHAT_ENDPOINT") or DEFAULT_ENDPOINT
+        where = endpoint or url_of("http", settings.config)
         with httpx.Client(base_url=where, timeout=TIMEOUT_S, trust_env="127.0.0.1" not in where) as client:
             yield Sending(client, where)
         return

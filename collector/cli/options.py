@@ -60,7 +60,7 @@ class Source(Output):
         typer.Option(
             "--server",
             metavar="URL",
-            help="A running passhat [default: PASSHAT_SERVER, else http://127.0.0.1:8317].",
+            help="A running passhat [default: PASSHAT_SERVER, else as --config listens: http://127.0.0.1:8317].",
             show_default=False,
         ),
     ] = None
@@ -70,7 +70,12 @@ class Source(Output):
     ] = None
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="Configuration, with --data.", show_default=False),
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="Configuration [default: PASSHAT_CONFIG, else ./passhat.yaml].",
+            show_default=False,
+        ),
     ] = None
 
 

@@ -11,6 +11,7 @@ from collector.cli.options import Filters, Source, Texts, Times, given
 from collector.cli.out import MAX_CELL, cell, local_time, result, result_json, say, table
 
 Run = dict[str, Any]
+UNPROVEN = " (a model says so; how often it is right is not known)"
 MARKS = {"pass": "ok", "fail": "FAIL", "error": "ERROR", "unknown": "?", "not_applicable": "-", "pending": "~"}
 INDENT = 2
 
@@ -32,11 +33,13 @@ def runs(
     ] = "",
 ) -> None:
     """List runs, newest first."""
+    from collector.cli.arrivals import notes
     from collector.cli.client import api
 
     asked = {**times.params(), **filters.params(), **given({"task": task, "result": status, "cursor": cursor})}
     with api(source) as ask:
         page = ask.get("/api/v1/runs", {**asked, "limit": limit})
+        told = {} if page["runs"] or asked else ask.get("/api/v1/status")
     if source.json:
         result_json(page)
         return
@@ -46,6 +49,8 @@ def runs(
     ]
     if not rows:
         say("no runs match")
+        for what, found, hint in notes(told):
+            say(cell(f"{what}: {found}" + (f" - {hint}" if hint else ""), 1000))
         return
     result(table(("run", "task", "result", "reason", "ended", "calls"), rows, right=("calls",)))
     if page["next"]:
@@ -123,7 +128,7 @@ def judged(told: Run) -> str:
     order = ("fail", "error", "unknown", "pending", "pass", "not_applicable")
     rows = [
         (MARKS[verdict["status"]], verdict["check_id"], "gate" if verdict["gate"] else "", list(verdict["lines"]) or "",
-         verdict["reason"])
+         verdict["reason"] + (UNPROVEN if verdict.get("calibration") == "unknown" else ""))
         for verdict in sorted(told["verdicts"], key=lambda v: (order.index(v["status"]), v["check_id"]))
     ]  # fmt: skip
     return table(("", "check", "", "lines", "reason"), rows).rstrip() if rows else "no checks looked at this run"

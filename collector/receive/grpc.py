@@ -19,7 +19,7 @@ from grpc_health.v1 import health, health_pb2_grpc
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 
 from collector.config import join_address, split_address
-from collector.errors import BadData, Overloaded, PermanentError, RetryableError, TooLarge, UsageError
+from collector.errors import BadData, NotServed, Overloaded, PermanentError, RetryableError, TooLarge, UsageError
 from collector.journal import Signal
 from collector.receive.inflate import coding_by_magic
 from collector.receive.intake import Intake, bearer, store
@@ -31,6 +31,7 @@ METHODS: dict[str, Signal] = {
     "/opentelemetry.proto.collector.logs.v1.LogsService/Export": "logs",
 }
 SERVICES = tuple(method[1:].rpartition("/")[0] for method in METHODS)
+OTLP_SERVICES = "/opentelemetry.proto.collector."
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 START_S = 15.0
 SETTLE_S = 0.1
@@ -145,6 +146,9 @@ class _Exports(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # generic in 
     def service(self, details: Any) -> Any:
         """The handler of one method, None for a method that is not served."""
         signal = METHODS.get(details.method)
+        if signal is None and details.method.startswith(OTLP_SERVICES):  # health checks are answered by others
+            error = NotServed("only the trace and the log service are served")
+            self._receiver.turn_away("grpc", error, details.method)
         return None if signal is None else grpc.stream_unary_rpc_method_handler(self._method(signal))
 
     def _method(self, signal: Signal) -> Callable[[Any, Any], Awaitable[bytes]]:

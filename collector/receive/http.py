@@ -33,6 +33,12 @@ from collector.receive.status import CONTENT_TYPES, Encoding, Reply
 SIGNALS: dict[str, Signal] = {"/v1/traces": "traces", "/v1/logs": "logs"}
 ENCODINGS: dict[str, Encoding] = {"application/x-protobuf": "protobuf", "application/json": "json"}
 
+PATHS = (
+    "not served here: post spans to /v1/traces and logs to /v1/logs. OTEL_EXPORTER_OTLP_ENDPOINT is the address alone "
+    "(exporters add the path), OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is taken as it is and ends in /v1/traces"
+)
+METRICS = "metrics are not served here, only /v1/traces and /v1/logs: set OTEL_METRICS_EXPORTER=none"
+
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -67,14 +73,20 @@ class _Export:
         encoding = _encoding(request)
         signal = next((signal for path, signal in SIGNALS.items() if request.url.path.endswith(path)), None)
         if signal is None:
-            error = NotServed("not served here: post spans to /v1/traces and logs to /v1/logs")
-            return status.failure(error, encoding or "json"), {}
+            return self._turned_away(request, encoding or "json"), {}
         call = Call(signal, encoding or "json", "http")
         try:
             return await self._export(request, call, known=encoding is not None), {}
         except (PermanentError, RetryableError) as error:
             headers = {"allow": "POST"} if isinstance(error, MethodNotAllowed) else {}
             return self._receiver.refuse(call, error), headers
+
+    def _turned_away(self, request: Request, encoding: Encoding) -> Reply:
+        """A path that is not served. Only what may be an export is counted: probes and browsers read."""
+        error = NotServed(METRICS if request.url.path.endswith("/v1/metrics") else PATHS)
+        if request.method == "POST":
+            self._receiver.turn_away("http", error, request.url.path)
+        return status.failure(error, encoding)
 
     async def _export(self, request: Request, call: Call, known: bool) -> Reply:
         if request.method != "POST":

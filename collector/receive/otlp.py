@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 HEAVY_BYTES = 1 << 20  # larger requests are decoded one after the other: their messages take several times the bytes
 PROJECT_CHARS = 200
+NO_SIGNAL = "none"  # the label of what was sent to where no signal is received
 
 Transport: TypeAlias = Literal["grpc", "http"]
 
@@ -202,6 +203,15 @@ class Receiver:
         self.clients.refused(self._projects(call), error.reason, call.records or call.findings.refused_count or 1)
         self._log.say(logging.WARNING, error.reason, "%s request refused (%s): %s", call.signal, error.reason, error)
         return reply
+
+    def turn_away(self, transport: Transport, error: PermanentError, asked: str) -> None:
+        """Count what was sent to where nothing is received: else nobody could see why nothing arrives."""
+        code = error.grpc_code if transport == "grpc" else str(error.http_status)
+        self._metrics.refused.labels(NO_SIGNAL, error.reason).inc()
+        self._metrics.requests.labels(NO_SIGNAL, transport, code).inc()
+        self.clients.refused([], error.reason, 1)
+        said = "request refused (%s), sent to %.100r: %s"
+        self._log.say(logging.WARNING, error.reason, said, error.reason, asked, error)
 
     def _count(self, call: Call, reply: Reply) -> None:
         metrics, findings = self._metrics, call.findings

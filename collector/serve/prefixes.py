@@ -28,6 +28,7 @@ def conversation_of(lines: Sequence[Row]) -> tuple[list[Row], list[int]]:
     messages: list[Row] = []
     turns: list[int] = []
     said_id, open_turn = "", False
+    calls = _Calls()
     for line in lines:
         role = line["role"]
         if line.get("depth") or role == "result":
@@ -38,27 +39,47 @@ def conversation_of(lines: Sequence[Row]) -> tuple[list[Row], list[int]]:
                 turns.append(len(messages))
                 messages.append({"role": "assistant", "content": None})
             said_id, open_turn = message_id, True
-            _add(messages[turns[-1]], line)
+            _add(messages[turns[-1]], line, calls)
         else:
             open_turn = False
-            messages.append(_message(line))
+            messages.append(_message(line, calls))
     return messages, turns
 
 
-def _add(turn: Row, line: Row) -> None:
+class _Calls:
+    """The id of each call: its own, else one made of its line; an answer without one takes that of its call."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str, str]] = []  # tool and made id of calls without an id that wait for an answer
+
+    def asked(self, line: Row) -> str:
+        if line.get("call_id"):
+            return str(line["call_id"])
+        self._open.append((line["tool"], f"call_{line['n']}"))
+        return self._open[-1][1]
+
+    def answered(self, line: Row) -> str:
+        if line.get("call_id"):
+            return str(line["call_id"])
+        found = next((one for one in self._open if one[0] == line.get("tool", "")), None)
+        if found is None:
+            return f"call_{line['n']}"  # its call was not captured: an id all the same, as the shape demands
+        self._open.remove(found)
+        return found[1]
+
+
+def _add(turn: Row, line: Row, calls: _Calls) -> None:
     if line.get("tool"):
         arguments = json.dumps(line.get("input", {}), ensure_ascii=False)
         call = {"name": line["tool"], "arguments": arguments}
-        turn.setdefault("tool_calls", []).append(
-            {"id": line.get("call_id") or f"call_{line['n']}", "type": "function", "function": call}
-        )
+        turn.setdefault("tool_calls", []).append({"id": calls.asked(line), "type": "function", "function": call})
     elif line.get("text"):
         turn["content"] = "\n".join(filter(None, (turn["content"], line["text"])))
 
 
-def _message(line: Row) -> Row:
+def _message(line: Row, calls: _Calls) -> Row:
     if line["role"] != "tool":
         return {"role": line["role"], "content": line.get("text", "")}
     output = line.get("output", line.get("error", ""))
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
-    return {"role": "tool", "tool_call_id": line.get("call_id", ""), "name": line.get("tool", ""), "content": text}
+    return {"role": "tool", "tool_call_id": calls.answered(line), "name": line.get("tool", ""), "content": text}

@@ -7,7 +7,7 @@ of `errors` names the parameter (`?k`) or the field (`/0/result`) at fault. Noth
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -25,6 +25,8 @@ log = logging.getLogger("passhat.api")
 
 MEDIA_TYPE = "application/problem+json"
 OPERATOR_STATUS: dict[type[PasshatError], int] = {UsageError: 400, NotFound: 404, StoreError: 503}
+WHICH_PROJECT = "name one: --project NAME on the command line, project=NAME in the API"
+MOST_LISTED = 10
 
 
 class FieldError(Struct, frozen=True):
@@ -43,6 +45,12 @@ class Refused(Exception):
         self.detail = detail
         self.errors = errors
         self.hint = hint
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence, the first ten of them."""
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
 
 
 def problem(refused: Refused, headers: Mapping[str, str] | None = None) -> Response:

@@ -13,8 +13,9 @@ from fastapi import APIRouter, Query, Request
 from starlette.convertors import Convertor, register_url_convertor
 
 from collector.serve.access import need
+from collector.serve.judges import marked
 from collector.serve.parameters import Filters, RunsQuery, VerdictsQuery
-from collector.serve.problems import FieldError, Refused
+from collector.serve.problems import WHICH_PROJECT, FieldError, Refused, listed
 from collector.serve.sql import Row, read
 from collector.serve.strict import StrictJSON
 from collector.serve.times import LAST_MS, rfc3339, rfc3339_ms, window_of
@@ -121,9 +122,9 @@ def told_of(store: Store, run_id: str, bound: Mapping[str, Any]) -> Row:
     if not found:
         raise Refused(404, "no run of this id is known", FieldError("run_id", "unknown"))
     if len(found) > 1:
-        names = ", ".join(row["project"] for row in found)
+        names = listed([row["project"] for row in found])
         at_fault = FieldError("?project", "say which")
-        raise Refused(409, f"several projects have a run of this id: {names}", at_fault, hint="say which: project")
+        raise Refused(409, f"several projects have a run of this id: {names}", at_fault, hint=WHICH_PROJECT)
     [row] = found
     key = {"project": row["project"], "run_id": run_id}
     lines = read(store, "run_lines", {**key, "version": row["version"], "line_count": row["line_count"]})
@@ -132,7 +133,7 @@ def told_of(store: Store, run_id: str, bound: Mapping[str, Any]) -> Row:
     return {
         "run": run_of(row, (*RUN_KEYS, *DETAIL_KEYS)),
         "lines": [line_of(line, run_id) for line in lines],
-        "verdicts": verdicts_of(row),
+        "verdicts": marked(store, row["project"], verdicts_of(row)),
         "outcomes": [{**outcome, "time": rfc3339(outcome.pop("time_ns"))} for outcome in outcomes],
     }
 

@@ -1,4 +1,5 @@
 -- Counts the trials of some hours anew, into hour_counts.
+-- The runs `passhat doctor` sends itself count nowhere.
 -- Grain: one row per hour and cell. Live rows, and zeros for the cells that exist: a cell whose last run moved away must not
 -- keep its count. The stamp sums the ranks of all rows of the hour, withdrawn ones too: it grows with every write, so of
 -- two graders' counts the one that saw more replaces the other, whichever was written last.
@@ -21,7 +22,7 @@ FROM
     SELECT
         project, hour, task_id, task_version, checks_version, basis, task_class, task_source, retry,
         environment, service, service_version, agent, model,
-        if(alive, result, '') AS live, reason, toUInt256(rank) AS rank
+        if(alive AND service != 'passhat-doctor', result, '') AS live, reason, toUInt256(rank) AS rank
     FROM run_hours FINAL
     WHERE (project, hour) IN {hours:Array(Tuple(String, DateTime('UTC')))}
     UNION ALL

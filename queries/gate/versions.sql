@@ -5,7 +5,7 @@ FROM
 (
     SELECT service, service_version, min(ended) AS first, max(ended) AS last
     FROM run_hours FINAL
-    WHERE alive AND result != 'pending'
+    WHERE alive AND result != 'pending' AND service != 'passhat-doctor'
       AND ended < {end:DateTime64(3, 'UTC')} AND hour <= {end:DateTime64(3, 'UTC')}
       AND hour >= {start:DateTime64(3, 'UTC')} - INTERVAL 1 YEAR
       AND (empty({project:Array(String)}) OR project IN {project:Array(String)})

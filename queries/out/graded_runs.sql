@@ -1,4 +1,4 @@
--- What is sent of graded runs? The current revision of each that is closed.
+-- What is sent of graded runs? The current revision of each that is closed; never the doctor's own.
 -- One row per run.
 SELECT
     project, run_id, revision, checks_version, toUnixTimestamp64Nano(graded_at) AS graded_ns,
@@ -9,5 +9,5 @@ SELECT
 FROM runs FINAL
 WHERE (project, run_key) IN
     (SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT arrayJoin({keys:Array(Tuple(String, String))}) AS k))
-    AND alive AND NOT open
+    AND alive AND NOT open AND service != 'passhat-doctor'
 ORDER BY graded_at, project, run_id

@@ -51,7 +51,7 @@ FROM
         countIf(result = 'incomplete'), countIf(result = 'pending')
     FROM run_hours FINAL
     WHERE (hour = from_hour OR hour = to_hour) AND (hour < first_hour OR hour >= to_hour)
-        AND alive AND ended >= from_time AND ended < to_time
+        AND alive AND service != 'passhat-doctor' AND ended >= from_time AND ended < to_time
     GROUP BY ALL
 )
 WHERE (NOT retry OR policy_now.3) AND attempted + pending > 0

@@ -9,7 +9,7 @@ FROM
 (
     SELECT *
     FROM runs FINAL
-    WHERE alive
+    WHERE alive AND service != 'passhat-doctor'
 )
 ARRAY JOIN
     check_id AS check_id_, check_kind AS kind, check_axis AS axis, check_gate AS gate, check_status AS status,

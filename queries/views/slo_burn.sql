@@ -48,7 +48,7 @@ WITH
             toUInt64(result IN ('pass', 'fail') OR (policy_now.1 AND result = 'error')
                 OR (policy_now.2 AND result = 'incomplete'))
         FROM run_hours FINAL
-        WHERE hour IN (SELECT * FROM edges) AND alive AND (NOT retry OR policy_now.3)
+        WHERE hour IN (SELECT * FROM edges) AND alive AND service != 'passhat-doctor' AND (NOT retry OR policy_now.3)
     ),
     newest AS
     (

@@ -9,4 +9,5 @@ SELECT
     agent, depth, task_id, task_version, call_id, input, input_state, attempts, dialect, run_ended, trace_id, span_id
 FROM trace_lines FINAL
 WHERE role = 'assistant' AND tool != ''
-    AND (project, run_key, version) IN (SELECT project, run_key, version FROM runs FINAL WHERE alive)
+    AND (project, run_key, version) IN
+        (SELECT project, run_key, version FROM runs FINAL WHERE alive AND service != 'passhat-doctor')

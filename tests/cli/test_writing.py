@@ -147,6 +147,9 @@ def test_doctor_sends_a_trace_through_the_running_server(serving: Serving, monke
     assert told["server"]["ok"]
     assert told["stages"]["ok"]
     assert "5 lines" in told["trace"]["found"], told
+    assert "removed again" in told["trace"]["found"], told
+    assert "doctor" not in here("runs", "--json").stdout
+    assert "passhat-doctor" not in told["clients"]["found"]
 
 
 def test_doctor_explains_a_file(tmp_path: Path) -> None:

@@ -112,6 +112,24 @@ def test_prefixes_are_one_less_than_the_turns(serving: Serving) -> None:
             assert after["messages"][: len(before["messages"]) + 1] == [*before["messages"], before["next"]]
 
 
+def test_an_answer_has_the_id_of_its_call_where_neither_came_with_one() -> None:
+    lines: list[Row] = [
+        {"n": 1, "role": "user", "text": "go"},
+        {"n": 2, "role": "assistant", "tool": "read", "input": {"a": 1}},
+        {"n": 3, "role": "assistant", "tool": "read", "input": {"a": 2}},
+        {"n": 4, "role": "assistant", "tool": "list", "input": {}},
+        {"n": 5, "role": "tool", "tool": "read", "output": "1"},
+        {"n": 6, "role": "tool", "tool": "list", "output": "[]"},
+        {"n": 7, "role": "tool", "tool": "read", "output": "2"},
+        {"n": 8, "role": "tool", "tool": "lost", "output": "?"},
+        {"n": 9, "role": "assistant", "text": "done"},
+    ]
+    (only,) = prefixes_of(lines)
+    asked = [call["id"] for call in only["messages"][1]["tool_calls"]]
+    answered = [message["tool_call_id"] for message in only["messages"] if message["role"] == "tool"]
+    assert (asked, answered) == (["call_2", "call_3", "call_4"], ["call_2", "call_4", "call_3", "call_8"])
+
+
 def test_calls_of_one_message_are_one_turn() -> None:
     lines: list[Row] = [
         {"n": 1, "role": "user", "text": "go"},

@@ -65,7 +65,7 @@ def numbers_of(store: Store, policy: GateConfig, filters: Mapping[str, Any], win
 
 
 def projects_of(store: Store, policy: GateConfig, filters: Mapping[str, Any], window: Window) -> list[str]:
-    """The projects whose trials the filters let through, at most two of them."""
+    """The projects whose trials the filters let through, at most a hundred of them."""
     return [row["project"] for row in _rows(store, "projects", _bound(policy, filters, window))]
 
 

@@ -11,7 +11,7 @@ from collector.serve.access import need
 from collector.serve.gate.answer import answered
 from collector.serve.gate.numbers import anchored, numbers_of, projects_of
 from collector.serve.gate.question import GateQuery, filters_of, policy_of
-from collector.serve.problems import FieldError, Refused
+from collector.serve.problems import WHICH_PROJECT, FieldError, Refused, listed
 from collector.serve.strict import StrictJSON, dumps
 from collector.serve.times import Window, point_ms, rfc3339_ms
 from collector.store.decisions import Decided
@@ -48,8 +48,10 @@ def gate(request: Request, query: Annotated[GateQuery, Query()]) -> StrictJSON:
     window = anchored(point_ms("at", query.at, now_ms) if query.at else now_ms, policy.window * 1000)
     if window.start_ms >= window.end_ms:
         raise Refused(400, "the window is empty", FieldError("?window", "must be longer"))
-    if not filters["project"] and len(projects_of(store, policy, filters, window)) > 1:
-        raise Refused(400, "several projects have such trials", FieldError("?project", "name one of them"))
+    several = [] if filters["project"] else projects_of(store, policy, filters, window)
+    if len(several) > 1:
+        at_fault = FieldError("?project", "name one of them")
+        raise Refused(400, f"several projects have such trials: {listed(several)}", at_fault, hint=WHICH_PROJECT)
     by = query.by or ("task" if filters["task"] else "class")
     answer = answered(policy, window, numbers_of(store, policy, filters, window, by))
     answer |= {"name": query.name, "task": filters["task"], "class": filters["class"], "project": filters["project"]}

@@ -74,6 +74,37 @@ def test_other_paths_are_not_there(listeners: Listeners, path: str) -> None:
     assert "/v1/traces" in reply.json()["message"]
 
 
+@pytest.mark.parametrize(
+    ("path", "method", "kind", "reason"),
+    [("/", "POST", JSON, "not_served"), ("/v1/metrics", "POST", JSON, "not_served"),
+     ("/v1/trace", "POST", PROTOBUF, "not_served"), ("/v1/traces", "PUT", JSON, "method_not_allowed"),
+     ("/v1/traces", "POST", "text/plain", "unsupported_media")],
+)  # fmt: skip
+def test_what_goes_to_the_wrong_place_is_counted_and_said_once(
+    listeners: Listeners, caplog: pytest.LogCaptureFixture, path: str, method: str, kind: str, reason: str
+) -> None:
+    def refused() -> float:
+        return sum(
+            sample.value
+            for metric in listeners.metrics.refused.collect()
+            for sample in metric.samples
+            if sample.name.endswith("_total") and sample.labels["reason"] == reason
+        )
+
+    before = refused()
+    for _ in range(3):
+        httpx.request(method, f"{listeners.http}{path}", content=BODY, headers={"content-type": kind}, trust_env=False)
+    assert refused() == before + 3
+    assert sum(reason in record.getMessage() for record in caplog.records) <= 1
+    assert any(client.last_reason == reason for client in listeners.receiver.clients.seen())
+
+
+def test_a_probe_of_another_path_is_no_refused_export(listeners: Listeners) -> None:
+    seen = str(listeners.receiver.clients.seen())
+    assert httpx.get(f"{listeners.http}/robots.txt", trust_env=False).status_code == 404
+    assert str(listeners.receiver.clients.seen()) == seen
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"])
 def test_other_methods_are_not_allowed(listeners: Listeners, method: str) -> None:
     with httpx.Client(trust_env=False) as client:
