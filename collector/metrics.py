@@ -61,4 +61,6 @@ class Metrics:
         self.open_units = Gauge("passhat_open_units", "Traces (or joined traces) waiting to be due", registry=r)
         self.exported = Counter("passhat_exported_events", "Verdicts told as OTLP events", ["result"], registry=r)
         self.webhooks = Counter("passhat_webhook_posts", "Posts to webhooks", ["event", "result"], registry=r)
+        self.judge = Counter("passhat_judge_questions", "Questions to the model that judges", ["result"], registry=r)
+        self.judge_tokens = Counter("passhat_judge_tokens", "Tokens of the model that judges", ["kind"], registry=r)
         self.sql = Counter("passhat_sql_statements", "Statements over /clickhouse", ["result"], registry=r)

@@ -16,6 +16,7 @@ from collector.errors import UsageError
 from collector.grade.due import DuePolicy
 from collector.grade.programs import Programs
 from collector.receive.limits import Limits
+from graders.check import Check
 from graders.checkset import CheckSet
 from graders.errors import CheckBroke, CheckError
 from graders.trial import TrialPolicy
@@ -65,10 +66,31 @@ def checks_of(config: Config, programs: Programs | None = None) -> CheckSet:
     """
     cases = [case for _, case in cases_of(config.cases)]
     try:
-        checks = _with_functions(config, programs)
+        checks = _with_models(config, _with_functions(config, programs))
         return CheckSet.compile(checks, config.tags, config.actions, trial_policy_of(config), cases)
     except CheckError as error:
         raise UsageError(f"{_where(config, error)}{error}", hint="docs/checks.md has every kind and key") from None
+
+
+def judges_of(config: Config) -> dict[str, Check]:
+    """The checks that ask a model, by id."""
+    asking = [check for check in config.checks or () if check.get("kind") == "judge"]
+    compiled = CheckSet.compile(_with_models(config, asking), config.tags) if asking else None
+    return {check.id: check for check in compiled.checks} if compiled is not None else {}
+
+
+def _with_models(config: Config, checks: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """Judge checks with the model they ask and how it is asked: both belong to their version."""
+    asked = {"api": config.judge.api, "parameters": config.judge.parameters}
+    for check in checks or ():
+        if check.get("kind") == "judge" and config.judge.url is None:
+            raise CheckError(
+                "nobody can be asked: judge.url is missing", check_id=str(check.get("id") or ""), key="kind"
+            )
+    return checks and [
+        {"model": config.judge.model, **check, "asked": asked} if check.get("kind") == "judge" else check
+        for check in checks
+    ]
 
 
 def programs_of(config: Config) -> Programs:

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from graders.checks import EXTERNAL_KINDS, KINDS, External, Kind
+from graders.checks import EXTERNAL_KINDS, KINDS, External, Judge, Kind
 from graders.checks.external import Runner, judge
+from graders.checks.judge import PROMPT_VERSION
 from graders.checks.scene import Finding, Scene
 from graders.checks.spec import Spec
 from graders.checks.totals import RunPredicate
@@ -32,8 +33,9 @@ class Check:
         self.id = _id_of(spec)
         self.kind = _kind_of(spec)
         self.definition: Mapping[str, Any] = written
-        self.named = named
         self.gate = spec.flag("gate")
+        # what a model says moves neither result nor trajectory of a trial, unless it is told to gate
+        self.named = named and (self.kind != "judge" or self.gate)
         self.tasks = spec.texts("tasks")
         self.classes = spec.texts("classes")
         default_axis = "calls" if self.kind == "each" else "trajectory"
@@ -60,11 +62,18 @@ class Check:
         self.decides = self.gate or (self.axis == "outcome" and not self.id.startswith("case:"))
 
     @property
+    def judge(self) -> Judge | None:
+        """What a model is asked, for a check that asks one."""
+        return self._kind if isinstance(self._kind, Judge) else None
+
+    @property
     def meaning(self) -> dict[str, Any]:
         """What of the definition changes what the check says."""
         told = {key: value for key, value in self.definition.items() if key not in _NOT_MEANING and value is not None}
         if self.external is not None and self.external.function:
             told["function"] = self.external.function
+        if self.judge is not None:
+            told = {key: value for key, value in told.items() if key != "sample"} | {"prompt": PROMPT_VERSION}
         return told
 
     def applies_to(self, task_id: str, task_class: str) -> bool:

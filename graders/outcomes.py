@@ -29,24 +29,27 @@ def _rank(outcome: Outcome) -> tuple[int, int, int, str, str]:
 
 def outcome_in_force(outcomes: Iterable[Outcome], verdicts: Sequence[Verdict]) -> Outcome | None:
     """The outcome that counts for a run: of those reported and the one that its checks state."""
-    stated = stated_by_checks(verdicts)
-    return counting([*outcomes, stated] if stated is not None else outcomes)
+    judges = [verdict for verdict in verdicts if verdict.kind == "judge"]
+    checks = [verdict for verdict in verdicts if verdict.kind != "judge"]
+    stated = (stated_by_checks(checks), stated_by_checks(judges, "judge"))
+    return counting([*outcomes, *(outcome for outcome in stated if outcome is not None)])
 
 
-def stated_by_checks(verdicts: Sequence[Verdict]) -> Outcome | None:
+def stated_by_checks(verdicts: Sequence[Verdict], source: OutcomeSource = "check") -> Outcome | None:
     """The outcome that the checks of axis `outcome` state together, None while one of them cannot tell.
 
-    A failed check states its `on_fail`. A regression case states one only when it gates.
+    A failed check states its `on_fail`. A regression case states one only when it gates. What models say has the
+    source `judge`, the least of all.
     """
     own = [verdict for verdict in verdicts if verdict.axis == "outcome" and _states(verdict)]
     failed = [verdict for verdict in own if verdict.status == "fail"]
     if failed:
         result = max((verdict.on_fail for verdict in failed), key=list(_SEVERITY).index)  # type: ignore[arg-type]
         reason = "; ".join(f"{verdict.check_id}: {verdict.reason}" for verdict in failed)
-        return Outcome("", result, "check", reason, id=_id_of(failed))  # type: ignore[arg-type]
+        return Outcome("", result, source, reason, id=_id_of(failed))  # type: ignore[arg-type]
     if not own or any(verdict.status != "pass" for verdict in own):
         return None
-    return Outcome("", "pass", "check", id=_id_of(own))
+    return Outcome("", "pass", source, id=_id_of(own))
 
 
 def _states(verdict: Verdict) -> bool:

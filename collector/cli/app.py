@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from collector.cli.checks import list_checks, validate
+from collector.cli.checks import judges, list_checks, validate
 from collector.cli.config_command import config
 from collector.cli.dashboards import export
 from collector.cli.demo import demo
@@ -70,6 +70,7 @@ checks = typer.Typer(
 checks.command("list")(command(list_checks))
 checks.command("validate")(command(validate))
 checks.command("test")(command(try_checks))
+checks.command("judges")(command(judges))
 app.add_typer(checks, name="checks")
 
 dashboards = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Grafana dashboards over the SQL endpoint.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from collector.cli.options import Output, Settings
+import typer
+
+from collector.cli.options import Output, Settings, Source, given
 from collector.cli.out import result, result_json, say, table
 
 if TYPE_CHECKING:
@@ -29,6 +31,38 @@ def validate(output: Output, settings: Settings) -> None:
         result_json({"checks": [check.id for check in checks.checks], "digest": checks.digest})
         return
     say(f"{len(checks.checks)} checks compile")
+
+
+def judges(
+    source: Source,
+    project: Annotated[
+        list[str] | None,
+        typer.Option("--project", metavar="TEXT", help="Only this project (repeatable).", show_default=False),
+    ] = None,
+) -> None:
+    """Show how far judge checks agree with people: TPR, TNR and kappa against human outcomes, 95 % intervals."""
+    from collector.cli.client import api
+
+    with api(source) as ask:
+        answer = ask.get("/api/v1/judges", given({"project": project}))
+    if source.json:
+        result_json(answer)
+        return
+    rows = [
+        (one["check_id"], one["project"], "yes" if one["in_force"] else "", one["model"], one["judged"],
+         one["labelled"],
+         *(rate(one[name]) for name in ("tpr", "tnr", "kappa")), one["calibration"])
+        for one in answer["judges"]
+    ]  # fmt: skip
+    columns = ("check", "project", "in force", "model", "judged", "labelled", "TPR", "TNR", "kappa", "calibration")
+    result(table(columns, rows, right=("judged", "labelled")) if rows else "no judge check is in force or has judged")
+
+
+def rate(told: dict[str, float | None]) -> str:
+    """`0.93 [0.81, 0.98]`, `-` where there is none."""
+    if told["value"] is None:
+        return "-"
+    return f"{told['value']:.2f} [{told['low']:.2f}, {told['high']:.2f}]"
 
 
 def compiled(settings: Settings) -> CheckSet:

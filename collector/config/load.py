@@ -41,7 +41,18 @@ def load(
         config = Config.model_validate(_without_nulls(values))
     except ValidationError as error:
         raise usage_error(error, source) from None
+    _refuse_written_key(config, source)
     return _absolute(config, source)
+
+
+def _refuse_written_key(config: Config, source: Source) -> None:
+    """A file is copied, shown and committed: the key of a model is named in it, never written."""
+    key, where = config.judge.api_key, ("judge", "api_key")
+    if key and source.rank(where) == FILE_RANK and key not in source.secrets:
+        raise UsageError(
+            f"{source.where(where)}: judge.api_key: a key must come from the environment",
+            hint="write ${JUDGE_API_KEY} (a variable named as a KEY, TOKEN or SECRET), or set PASSHAT_JUDGE__API_KEY",
+        )
 
 
 def _find(path: Path | None, env: Mapping[str, str], source: Source) -> Path | None:

@@ -43,8 +43,6 @@ def _unknown(path: Sequence[str | int]) -> str:
     elsewhere = [dotted(other) for other in _all_keys(Config) if other[-1] == key]
     if elsewhere:
         return f"{text} (did you mean `{elsewhere[0]}`?)"
-    if not known:
-        return f"{text}: `{dotted(section)}` has no keys in this version"
     return f"{text} (known here: {', '.join(known)})"
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from collector.assemble import Assembly, Policy, assemble
 from collector.grade.due import SECOND_NS
+from collector.judge.answers import Graded
 from collector.store.records import Grading, Unit
 from graders.checks.external import Runner
 from graders.checkset import CheckSet
@@ -31,6 +32,11 @@ class Assembled(Struct):
     assembly: Assembly
     verdicts: list[list[Verdict]]
     outcomes: list[list[Outcome]]
+
+    def graded(self) -> list[Graded]:
+        """Its runs, each with the list of its verdicts itself: answers of models go in there."""
+        runs = zip(self.assembly.runs, self.verdicts, strict=True)
+        return [Graded(self.unit.project, run, verdicts) for run, verdicts in runs]
 
     def with_outcomes(self) -> set[Task]:
         """The tasks of this unit's runs that have an outcome: they put their task on basis `outcome`.
@@ -117,7 +123,7 @@ class Grader:
             checks_version=self.checks.version_for(run),
             epoch=self.epoch,
             inputs=snapshot.inputs,
-            input_digest=digest_of(snapshot.unit, run, outcomes, basis),
+            input_digest=digest_of(snapshot.unit, run, outcomes, basis, verdicts),
             outcomes=tuple(outcomes),
             actions=self.checks.actions(run),
             members=snapshot.unit.members,
@@ -149,7 +155,7 @@ def task_of(run: Run) -> Task:
     return (run.project, run.task_id, run.task_version)
 
 
-def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str) -> str:
+def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str, verdicts: Sequence[Verdict] = ()) -> str:
     """What went into a grading: equal digest, nothing to write. Not the lines: a price table must not regrade."""
     parts: Iterable[str] = (
         *sorted(f"{facts.content_hash} {facts.facts_hash}" for facts in unit.facts),
@@ -158,5 +164,6 @@ def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str) -> 
         f"closed {run.closed_by}",
         f"basis {basis}",
         *(flag for flag in run.flags if flag == SHARED_WORKSPACE),  # what other runs did
+        *(f"judge {one.check_id} {one.status} {one.reason}" for one in verdicts if one.kind == "judge"),
     )
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()

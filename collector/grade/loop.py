@@ -11,6 +11,7 @@ from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, close
 from collector.grade.grader import Assembled, Grader, Task, task_of
 from collector.grade.remembered import Remembered, rejudged, remembered, with_outcomes
 from collector.grade.workspaces import flag_shared
+from collector.judge.answers import add_answers
 from collector.metrics import Metrics
 from collector.store.reader import RESPONSE_KEY
 from collector.store.records import Grading, Unit
@@ -231,6 +232,7 @@ class GradeLoop:
         self._add_stored_outcomes(taken)
         if met := flag_shared(self._store, self._grader, taken):
             self._store.touch(met)
+        add_answers(self._store, self._grader.checks, [graded for one in taken for graded in one.graded()])
         tasks = {task_of(run) for one in taken for run in one.assembly.runs}
         known = self._store.tasks_with_outcomes(tasks)
         found = set().union(*(one.with_outcomes() for one in taken)) if taken else set()
@@ -264,7 +266,7 @@ class GradeLoop:
         known = self._store.tasks_with_outcomes(task_of(one.run) for one in kept)
         found = with_outcomes(kept)
         self._rejudge(found - known)
-        return list(rejudged(self._grader, kept, known | found, now_ns))
+        return list(rejudged(self._store, self._grader, kept, known | found, now_ns))
 
     def _add_stored_outcomes(self, taken: list[Assembled]) -> None:
         """Outcomes that came over the API, or for other runs of the unit, beside those the telemetry carries."""

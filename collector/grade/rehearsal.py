@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from collector.grade.grader import Grader, Task, task_of
 from collector.grade.workspaces import flag_shared
+from collector.judge.answers import add_answers
 from collector.store.records import StoredRun, Unit
 from collector.store.store import Store
 from graders.verdict import Verdict
@@ -92,6 +93,7 @@ def _distinct(units: object) -> Iterator[Unit]:
 def _add_unit(said: Rehearsal, store: Store, grader: Grader, unit: Unit) -> None:
     one = grader.assembled(unit, "root")
     flag_shared(store, grader, [one])
+    add_answers(store, grader.checks, one.graded())
     runs = one.assembly.runs
     stored = store.outcomes_of((unit.project, run.run_id) for run in runs)
     for run, outcomes in zip(runs, one.outcomes, strict=True):

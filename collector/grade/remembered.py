@@ -13,6 +13,7 @@ import msgspec
 
 from collector.grade.due import SECOND_NS
 from collector.grade.grader import Grader, Task, task_of
+from collector.judge.answers import Graded, add_answers
 from collector.store.grading_rows import line_of
 from collector.store.otlp_json import of_key_values
 from collector.store.records import Grading, Unit
@@ -54,25 +55,37 @@ def remembered(store: Store, unit: Unit) -> list[Remembered]:
     return [_remembered(store, row) for row in rows if not row["open"]]
 
 
+def run_of(store: Store, project: str, run_id: str) -> Run | None:
+    """A closed run as its kept lines tell it, None when there is none, or not all lines. Raises StoreError."""
+    rows = store.query(statement("grade/remembered_runs"), {"keys": [(project, run_id)]}).dicts()
+    found = _remembered(store, rows[0]) if rows and not rows[0]["open"] else None
+    return found.run if found is not None and found.whole else None
+
+
 def with_outcomes(runs: Sequence[Remembered]) -> set[Task]:
     """The tasks that are on basis `outcome` by these runs."""
     return {task_of(one.run) for one in runs if one.outcome is not None and one.outcome.result in ("pass", "fail")}
 
 
-def rejudged(grader: Grader, runs: Sequence[Remembered], outcome_tasks: set[Task], now_ns: int) -> Iterator[Grading]:
+def rejudged(
+    store: Store, grader: Grader, runs: Sequence[Remembered], outcome_tasks: set[Task], now_ns: int
+) -> Iterator[Grading]:
     """A grading of each run that would now be judged another way; by the checks in force where its lines are kept."""
     for one in runs:
-        grading = _grading(grader, one, outcome_tasks, now_ns)
+        grading = _grading(store, grader, one, outcome_tasks, now_ns)
         row, trial = one.row, grading.trial
         before = (row["result"], row["reason"], row["outcome"], row["basis"], row["epoch"])
-        if before != (trial.result, trial.reason, trial.outcome, grading.basis, grading.epoch):
+        after = (trial.result, trial.reason, trial.outcome, grading.basis, grading.epoch)
+        if before != after or grading.verdicts != one.verdicts:
             yield grading
 
 
-def _grading(grader: Grader, one: Remembered, outcome_tasks: set[Task], now_ns: int) -> Grading:
+def _grading(store: Store, grader: Grader, one: Remembered, outcome_tasks: set[Task], now_ns: int) -> Grading:
     row, run = one.row, one.run
     again = one.whole and row["epoch"] != grader.epoch
-    verdicts = tuple(grader.verdicts_of(run)) if again else one.verdicts
+    graded = Graded(run.project, run, grader.verdicts_of(run) if again else list(one.verdicts))
+    add_answers(store, grader.checks, [graded])
+    verdicts = tuple(graded.verdicts)
     basis = "outcome" if row["basis"] == "outcome" or task_of(run) in outcome_tasks else "trajectory"
     outcome = outcome_in_force(one.outcomes, verdicts)
     age_s = max(0.0, (now_ns - run.ended_ns) / SECOND_NS)

@@ -9,13 +9,14 @@ from collector.metrics import Metrics
 from collector.store.store import Store
 
 if TYPE_CHECKING:
+    from collector.judge.asking import Judging
     from collector.outward.exporter import Exporter
     from collector.outward.webhooks import Webhooks
 
 
-def outward_of(store: Store, config: Config, metrics: Metrics) -> dict[str, Exporter | Webhooks]:
+def outward_of(store: Store, config: Config, metrics: Metrics) -> dict[str, Exporter | Webhooks | Judging]:
     """By the name they have in the status. Raises StoreError when what they had reached cannot be read."""
-    made: dict[str, Exporter | Webhooks] = {}
+    made: dict[str, Exporter | Webhooks | Judging] = {}
     if config.export.endpoint is not None:
         from collector.outward.exporter import Exporter
 
@@ -24,4 +25,8 @@ def outward_of(store: Store, config: Config, metrics: Metrics) -> dict[str, Expo
         from collector.outward.webhooks import Webhooks
 
         made["webhooks"] = Webhooks(store, config.webhooks, config.data, metrics)
+    if any(check.get("kind") == "judge" for check in config.checks or ()):
+        from collector.judge.asking import Judging
+
+        made["judge"] = Judging(store, config, metrics)
     return made

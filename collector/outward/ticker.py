@@ -34,6 +34,10 @@ class Ticker:
     def stopping(self) -> bool:
         return self._stop.is_set()
 
+    def wait(self, seconds: float) -> bool:
+        """Wait inside a step; true when it was cut short because of `stop`."""
+        return self._stop.wait(seconds)
+
     def _run(self) -> None:
         wait_s = 0.0
         while not self._stop.wait(wait_s):

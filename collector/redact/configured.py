@@ -28,6 +28,16 @@ def redactor_of(config: Config) -> Redact | None:
     return redactor if asked.content == "on" else _without_content(content_of(config, marks), redactor)
 
 
+def text_redactor_of(config: Config) -> Callable[[str], str]:
+    """Takes secrets out of a text that leaves: what was stored before a pattern was configured may hold some."""
+    asked = config.redact
+    if not asked.enabled:
+        return str
+    marks = Marks(key_of(asked.key_file or config.data / KEY_FILE))
+    found = Redactor(marks, keys=asked.keys, patterns=asked.patterns, also=asked.also, never=asked.never)
+    return found.in_text
+
+
 def content_of(config: Config, marks: Marks) -> Content:
     """What is structure to the dialects in force, a user's included."""
     own = [dialect_from(read_yaml(path)) for path in config.dialects]

@@ -43,6 +43,10 @@ class Redactor:
         self._scan = Scan(known, names.pattern(), user)
         self._texts = Texts(Finder(known), user, names, self._scan, marks)
 
+    def in_text(self, text: str) -> str:
+        """The text without its secrets."""
+        return self._texts.redacted(text, Counter())
+
     def __call__(self, request: Any, wire: bytes, signal: str) -> Mapping[str, int] | None:
         """How many values of which kind were replaced in `request`, whose serialized form is `wire`.
 

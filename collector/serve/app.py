@@ -18,6 +18,7 @@ from collector.serve.docs import router as docs
 from collector.serve.exporting import router as exporting
 from collector.serve.freezing import router as freezing
 from collector.serve.gate.route import router as gate
+from collector.serve.judges import router as judges
 from collector.serve.regrading import router as regrading
 from collector.serve.renormalising import router as renormalising
 from collector.serve.retention import router as retention
@@ -49,7 +50,7 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
     reading = (runs.router, outcomes.router, reliability.router, gate, cases, health.router, docs, clickhouse.router)
-    for router in (*reading, comparison, exporting, freezing, regrading, renormalising, retention):
+    for router in (*reading, comparison, exporting, freezing, judges, regrading, renormalising, retention):
         app.include_router(router)
     hosts = Hosts(config.listen.web, config.listen.allowed_hosts)
     app.add_middleware(Door, tokens=Tokens(config.auth), hosts=hosts, say=clickhouse.refusal)

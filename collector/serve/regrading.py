@@ -29,7 +29,11 @@ router = APIRouter()
 TOUCHED_AT_ONCE = 1000
 MOST_REHEARSED = 20_000
 ALL = 2**31
-OUTSIDE = ("python", "command")
+OUTSIDE = {
+    "python": "runs a program",
+    "command": "runs a program",
+    "judge": "asks a model",
+}
 
 
 class RegradeQuery(Filters):
@@ -99,9 +103,10 @@ def test(request: Request, asked: ChecksIn, query: Annotated[RegradeQuery, Query
 def _compiled(asked: ChecksIn, config: Config) -> CheckSet:
     for index, check in enumerate(asked.checks or ()):
         if check.get("kind") in OUTSIDE:
-            # A request must not choose a program to run here.
-            field = FieldError(f"/checks/{index}/kind", "runs a program")
-            raise Refused(422, "python and command checks are tried where they are configured, not over the API", field)
+            # A request must not choose a program to run here, nor spend what a model costs.
+            kind = str(check["kind"])
+            field = FieldError(f"/checks/{index}/kind", OUTSIDE[kind])
+            raise Refused(422, f"{kind} checks are tried where they are configured, not over the API", field)
     try:
         return CheckSet.compile(asked.checks, asked.tags, asked.actions, trial_policy_of(config))
     except CheckError as error:

@@ -43,6 +43,7 @@ TABLES: dict[str, tuple[Kept, str]] = {
     "trace_lines": ("runs", "toDateTime(run_ended)"),
     "outcomes": ("runs", "toDateTime(stored_at)"),
     "verdicts": ("verdicts", "toDateTime(graded_at)"),
+    "judgements": ("verdicts", "toDateTime(asked_at)"),
     "gate_decisions": ("verdicts", "toDateTime(decided_at)"),
 }
 # Grown by tasks and versions, not by traffic, or what says that a run was deleted.

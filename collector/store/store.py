@@ -15,6 +15,7 @@ from collector.store.columns import TableColumns, table_types
 from collector.store.decisions import Decided, Frozen
 from collector.store.engine import render
 from collector.store.gradings import Gradings
+from collector.store.judgements import Judgements
 from collector.store.migrate import migrate
 from collector.store.outcomes import OutcomeRow, outcome_row
 from collector.store.reader import Key, Reader
@@ -56,6 +57,7 @@ class Store:
         self._frozen = TableColumns("frozen_runs", Frozen, types["frozen_runs"])
         self._decisions = TableColumns("gate_decisions", Decided, types["gate_decisions"])
         self._checks = Checks(connections, self._reader)
+        self.judgements = Judgements(connections, self._reader, types["judgements"])
         self.collector = collector
         self.retention = Retention(connections, self._reader)
 
@@ -165,6 +167,10 @@ class Store:
         tied = {(project, trace) for project, _, trace in pairs}
         self._writer.touch(sorted(tied))
         return tied
+
+    def touch_runs(self, runs: Iterable[Key]) -> None:
+        """Ask for a new judgement of runs, by (project, run_id)."""
+        self._writer.touch(self._units_meant(set(runs)))
 
     def touch(self, units: Sequence[Key]) -> None:
         """Ask every collector for a new judgement of the units."""

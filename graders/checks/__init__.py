@@ -8,6 +8,7 @@ from typing import Protocol
 from graders.checks.counting import Absence, Bounded, Existence
 from graders.checks.each import Each
 from graders.checks.external import External
+from graders.checks.judge import Judge
 from graders.checks.order import Order
 from graders.checks.repeats import Loop, Repeats
 from graders.checks.scene import Finding, Scene
@@ -36,7 +37,8 @@ KINDS: dict[str, Callable[[Spec], Kind]] = {
     "each": Each.read,
     "assert": Assert.read,
     "budget": Budget.read,
+    "judge": Judge.read,
 }
 EXTERNAL_KINDS = ("python", "command")
 
-__all__ = ["EXTERNAL_KINDS", "KINDS", "External", "Finding", "Kind", "Scene", "Spec"]
+__all__ = ["EXTERNAL_KINDS", "KINDS", "External", "Finding", "Judge", "Kind", "Scene", "Spec"]

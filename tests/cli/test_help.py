@@ -32,6 +32,8 @@ COMMANDS = [
     "checks",
     "checks list",
     "checks validate",
+    "checks test",
+    "checks judges",
     "dashboards",
     "dashboards export",
 ]

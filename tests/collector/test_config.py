@@ -120,7 +120,7 @@ def test_a_configuration_cannot_be_changed() -> None:
             f"auth:\n  tokens:\n    - {{name: a, sha256: {'0' * 64}, scope: [read]}}\n",
             "passhat.yaml:3: unknown key `auth.tokens[0].scope` (did you mean `scopes`?)",
         ),
-        ("judge: {model: x}\n", "passhat.yaml:1: unknown key `judge.model`: `judge` has no keys in this version"),
+        ("judge: {modle: x}\n", "passhat.yaml:1: unknown key `judge.modle` (did you mean `model`?)"),
         (
             "listen: {zzz: 1}\n",
             "passhat.yaml:1: unknown key `listen.zzz` (known here: grpc, http, web, tls, allowed_hosts)",

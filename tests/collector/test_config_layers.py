@@ -8,6 +8,7 @@ import pytest
 
 from collector.config import Config, load, shown
 from collector.errors import UsageError
+from collector.rules import checks_of
 
 
 @pytest.fixture(autouse=True)
@@ -196,3 +197,36 @@ def test_no_secret_is_shown_in_the_dump_the_repr_or_an_error() -> None:
 def test_a_secret_from_the_environment_is_masked_too() -> None:
     config = load(env={"PASSHAT_STORE__URL": "clickhouse://u:hunter2@h/p"})
     assert "hunter2" not in str(shown(config))
+
+
+def test_the_key_of_a_judge_comes_from_the_environment_only(tmp_path: Path) -> None:
+    file = tmp_path / "passhat.yaml"
+    file.write_text("judge:\n  url: http://h/v1\n  api_key: sk-written-down\n")
+    with pytest.raises(UsageError, match=r"passhat\.yaml:3: judge\.api_key: a key must come from the environment"):
+        load(file, {})
+    file.write_text("judge: {url: 'http://h/v1', api_key: '${MODEL}'}\n")
+    with pytest.raises(UsageError, match=r"judge\.api_key") as told:  # what is not named as a secret would be shown
+        load(file, {"MODEL": "sk-1"})
+    assert "sk-1" not in f"{told.value} {told.value.hint}"
+    file.write_text("judge: {url: 'http://h/v1', api_key: '${JUDGE_KEY}'}\n")
+    assert load(file, {"JUDGE_KEY": "sk-2"}).judge.api_key == "sk-2"
+    file.unlink()
+    assert load(None, {"PASSHAT_JUDGE__API_KEY": "sk-3"}).judge.api_key == "sk-3"
+
+
+def test_a_judges_parameters_are_numbers_and_its_limits_have_a_price(tmp_path: Path) -> None:
+    file = tmp_path / "passhat.yaml"
+    file.write_text(
+        "judge:\n  parameters: {temperature: 0.5, stream: false, stop: [a], response_format: {type: json_object}}\n"
+    )
+    assert load(file, {}).judge.parameters == {
+        "temperature": 0.5, "stream": False, "stop": ["a"], "response_format": {"type": "json_object"}
+    }  # fmt: skip
+    file.write_text("judge: {per_day: {cost_usd: 5}}\n")
+    with pytest.raises(UsageError, match="needs `price`"):
+        load(file, {})
+    file.write_text("checks: [{id: j, kind: judge, criterion: x, model: m}]\n")
+    with pytest.raises(
+        UsageError, match=r"passhat\.yaml:1: check 'j', kind: nobody can be asked: judge\.url is missing"
+    ):
+        checks_of(load(file, {}))

@@ -115,7 +115,7 @@ def is_model(one: object) -> bool:
 
 
 def test_no_key_is_documented_that_does_not_exist() -> None:
-    known = {".".join(map(str, path)) for path in env_names().values()} | {"listen.tls", "judge"}
+    known = {".".join(map(str, path)) for path in env_names().values()} | {"listen.tls"}
     sections = {key.split(".")[0] for key in known}
     named = {key for key in rows(page("docs/configuration.md")) if key.split(".")[0] in sections and " " not in key}
     assert {key for key in named - known if not key.startswith("gates.NAME.") and "[]" not in key} == set()
@@ -129,7 +129,7 @@ def test_every_section_is_acted_upon() -> None:
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute)
     }
-    assert set(Config.model_fields) - used - {"judge"} == set()
+    assert set(Config.model_fields) - used == set()
 
 
 # --- commands and exit codes ----------------------------------------------------------------------------------------
