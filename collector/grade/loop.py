@@ -177,13 +177,14 @@ class GradeLoop:
         """Grade a batch: what several due keys have joined is one unit, graded once."""
         due = self._without_evaluations(due, now_ns)
         units = self._store.read_units([key for key, _ in due])
-        seen: dict[tuple[str, ...], None] = {}
+        seen: set[tuple[str, tuple[str, ...]]] = set()
         taken: list[tuple[list[UnitKey], Assembled]] = []
         for key, closed_by in due:
             unit = units[key]
-            if unit.members in seen:
+            whose = (unit.project, unit.members)  # two projects may well have a trace or a run id in common
+            if whose in seen:
                 continue
-            seen[unit.members] = None
+            seen.add(whose)
             keys = [(unit.project, member) for member in unit.members]
             one = self._assembled(unit, self._joined(keys, closed_by, now_ns))
             if one is not None:

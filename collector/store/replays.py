@@ -43,6 +43,7 @@ class Replays:
         self._connections = connections
         self._reader = reader
         self._writer = writer
+        self._owed: set[Key] = set()  # units whose rows were written, and for which no judgement was asked since
 
     def register(self, digest: str) -> int:
         """The generation of these words; going back to earlier ones is a new one. Raises StoreError after 4095."""
@@ -135,12 +136,20 @@ class Replays:
         return list(dict.fromkeys((run[0], unit) for run in asked for unit in known.get(run, ())))
 
     def replace(self, batch: Batch, moved: Sequence[tuple[str, str, str]], touched: Sequence[Key]) -> None:
-        """Write newer versions of stored rows, tie what moved (project, join key, old unit), ask for judgement."""
+        """Write newer versions of stored rows, tie what moved (project, join key, old unit), ask for judgement.
+
+        A repeated slice finds its rows written and would ask for nothing. So judgement is asked for before them as
+        well: a loop that starts after a kill judges all that was touched; and what is owed here is kept for the next.
+        """
+        self._owed |= set(touched)
+        asked = sorted(self._owed)
+        self._writer.join(moved)
+        self._writer.touch(asked)
         rejected = self._writer.replace(batch)
         if rejected:
             raise StoreError(f"a stored row cannot be written again: {rejected[0].reason}")
-        self._writer.join(moved)
-        self._writer.touch(touched)
+        self._writer.touch(asked)
+        self._owed.clear()
 
 
 def _beyond(signal: Signal) -> str:
