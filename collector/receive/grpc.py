@@ -171,7 +171,7 @@ class _Exports(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # generic in 
         if self._calls > MAX_CALLS:
             raise Overloaded("too many calls at once")
         message = await self._read(call, context)
-        intake = Intake(self._receiver, coding_by_magic(message))
+        intake = Intake(self._receiver, coding_by_magic(message), call)
         try:
             await intake.feed(message)
             await store(self._receiver, call, intake.finish())

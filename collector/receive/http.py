@@ -96,7 +96,7 @@ class _Export:
             raise UnsupportedMedia("content type not served: send application/x-protobuf or application/json")
         coding = coding_of(",".join(request.headers.getlist("content-encoding")))
         self._check_length(request)
-        intake = Intake(self._receiver, coding)
+        intake = Intake(self._receiver, coding, call)
         try:
             await self._read(request, intake)
             await store(self._receiver, call, intake.finish())

@@ -82,10 +82,17 @@ class Inflater:
         """Bytes held so far."""
         return len(self._body)
 
+    @property
+    def held(self) -> bytearray:
+        """What was inflated so far; not a copy."""
+        return self._body
+
     def feed(self, chunk: bytes) -> None:
         """Takes the next bytes as sent. Raises TooLarge or BadData."""
         self._taken += len(chunk)
         if self._taken > self._max:
+            if not self._coding:
+                self._body += chunk[: self._max - len(self._body)]
             raise TooLarge(f"the request is larger than {self._max} bytes as sent")
         if not self._coding:
             self._body += chunk
@@ -116,6 +123,7 @@ class Inflater:
 
     def _keep(self, inflated: bytes) -> None:
         if len(self._body) + len(inflated) > self._max:
+            self._body += inflated[: self._max - len(self._body)]  # the refusal names what is large in it
             raise TooLarge(f"the request inflates to more than {self._max} bytes ({self._taken} bytes as sent)")
         self._body += inflated
 

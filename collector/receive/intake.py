@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from collector.errors import Overloaded
+from collector.errors import Overloaded, TooLarge
 from collector.receive.inflate import STEP, Inflater
+from collector.receive.largest import largest
 from collector.receive.otlp import Call, Receiver
 
 INLINE_BYTES = 256 << 10  # larger bodies are decoded in a thread, so that small requests do not wait for them
@@ -15,7 +16,8 @@ SHARE_S = 0.02  # between two tries to get a share of the bytes in flight
 class Intake:
     """A body as it arrives: inflated, within its own limit and its share of the bytes in flight. Free it in the end."""
 
-    def __init__(self, receiver: Receiver, coding: str) -> None:
+    def __init__(self, receiver: Receiver, coding: str, call: Call) -> None:
+        self._call = call
         self._limits = receiver.limits
         self._in_flight = receiver.in_flight
         self._inflater = Inflater(coding, receiver.limits.max_request_bytes)
@@ -24,7 +26,10 @@ class Intake:
     async def feed(self, chunk: bytes) -> None:
         """Takes the next bytes. Raises TooLarge, BadData, or Overloaded when others hold all memory there is."""
         for start in range(0, len(chunk), STEP):
-            self._inflater.feed(chunk[start : start + STEP])
+            try:
+                self._inflater.feed(chunk[start : start + STEP])
+            except TooLarge as error:
+                raise TooLarge(f"{error}{self._largest()}: send smaller batches") from None
             await self._take(self._inflater.size - self._held)
 
     async def _take(self, size: int) -> None:
@@ -34,6 +39,9 @@ class Intake:
                 raise Overloaded(f"{self._limits.inflight_bytes} bytes of other requests are in flight")
             await asyncio.sleep(SHARE_S)
         self._held += size
+
+    def _largest(self) -> str:
+        return largest(self._inflater.held, self._call.signal) if self._call.encoding == "protobuf" else ""
 
     def finish(self) -> bytes:
         """The whole body."""
