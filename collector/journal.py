@@ -70,6 +70,22 @@ def is_corrupt(error: sqlite3.Error) -> bool:
     return isinstance(error, Damaged) or code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
+def folder_in(data: Path) -> Path:
+    """Where the spool of a data directory is; one that an earlier version called `spool.sqlite` is renamed first.
+
+    Raises StoreError while another process holds it.
+    """
+    folder, before = data / "spool", data / "spool.sqlite"
+    if before.is_dir() and not folder.exists():
+        lock = _take_lock(before / "lock")
+        try:
+            os.rename(before, folder)
+            _sync_folder(data)
+        finally:
+            os.close(lock)
+    return folder
+
+
 class Journal:
     """The file and its two connections: one for the single writer, one for readers (guarded by a lock)."""
 

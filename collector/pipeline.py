@@ -24,6 +24,7 @@ from collector.config import Config
 from collector.grade.grader import Grader
 from collector.grade.loop import GradeLoop
 from collector.health import Health, Phase, Seen, Watch, health_of
+from collector.journal import folder_in
 from collector.listen import WebServer, bind
 from collector.metrics import Metrics
 from collector.normalise.drain import Drain
@@ -95,7 +96,7 @@ class Collector:
         epoch = self.store.register_checks(checks.digest, definitions_of(config))
 
         self.spool = Spool(
-            config.data / "spool.sqlite",
+            folder_in(config.data),
             durability=config.spool.durability,
             max_bytes=config.spool.max_bytes,
             min_free_bytes=config.spool.min_free_bytes,

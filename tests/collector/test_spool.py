@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from collector.errors import Overloaded, ShuttingDown, SpoolBroken, SpoolFull, StoreError
+from collector.journal import folder_in
 from collector.spool import Spool, SpoolEntry
 
 MIB = 1 << 20
@@ -45,6 +46,18 @@ def eventually(condition: Callable[[], bool], within_s: float = 10.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "condition did not come true"
         time.sleep(0.01)
+
+
+def test_a_spool_of_an_earlier_version_is_taken_over_with_all_it_holds(tmp_path: Path) -> None:
+    with spool_in(tmp_path / "spool.sqlite") as before:
+        put(before, b"kept")
+        with pytest.raises(StoreError, match="held by another process"):
+            folder_in(tmp_path)
+    with spool_in(folder_in(tmp_path)) as spool:
+        assert spool.path == tmp_path / "spool"
+        assert [entry.payload for entry in read_all(spool)] == [b"kept"]
+    assert folder_in(tmp_path) == tmp_path / "spool"
+    assert not (tmp_path / "spool.sqlite").exists()
 
 
 def test_reads_what_was_appended_in_order_and_exactly(tmp_path: Path) -> None:
