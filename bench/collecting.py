@@ -14,10 +14,10 @@ from collector.config import load
 from collector.pipeline import Collector
 
 
-def main(data: Path, grading: str) -> None:
-    """Serve from `data` until stdin ends; `grading` is `on` or `paused`."""
+def main(data: Path, grading: str, durability: str) -> None:
+    """Serve from `data` until stdin ends; `grading` is `on` or `paused`, `durability` as in the configuration."""
     ports = {f"listen.{name}.port": 0 for name in ("grpc", "http", "web")}
-    config = load(env={}, overrides={"data": str(data), "runs.settle_s": 1, **ports})
+    config = load(env={}, overrides={"data": str(data), "runs.settle_s": 1, "spool.durability": durability, **ports})
     collector = Collector(config)
     collector.loop.paused = grading == "paused"
     at = collector.start()
@@ -49,4 +49,4 @@ def say(what: object) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

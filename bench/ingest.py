@@ -73,7 +73,7 @@ def floor(spans: int) -> dict[str, float]:
 def full_load(transport: str, grading: str, spans: int) -> dict[str, Any]:
     """As fast as the sender can: spans a second until the last one can be queried."""
     with tempfile.TemporaryDirectory(prefix="passhat-bench-") as folder:
-        collector = Process("bench.collecting", Path(folder) / "data", grading)
+        collector = Process("bench.collecting", Path(folder) / "data", grading, "fsync")
         address = json.loads(collector.line())[transport]
         sent = send(transport, address, spans)
         queryable, seen = wait_for(collector, "spans", sent["spans"])
@@ -95,11 +95,11 @@ def full_load(transport: str, grading: str, spans: int) -> dict[str, Any]:
     }
 
 
-def half_load(transport: str, grading: str, spans_per_s: float) -> dict[str, Any]:
+def half_load(transport: str, grading: str, durability: str, spans_per_s: float) -> dict[str, Any]:
     """At half of what it can: how long an acknowledgement takes."""
     rate = spans_per_s / 2
     with tempfile.TemporaryDirectory(prefix="passhat-bench-") as folder:
-        collector = Process("bench.collecting", Path(folder) / "data", grading)
+        collector = Process("bench.collecting", Path(folder) / "data", grading, durability)
         address = json.loads(collector.line())[transport]
         sent = send(transport, address, int(rate * HALF_LOAD_S), rate)
         wait_for(collector, "spans", sent["spans"])
@@ -107,6 +107,7 @@ def half_load(transport: str, grading: str, spans_per_s: float) -> dict[str, Any
     return {
         "transport": transport,
         "grading": grading,
+        "durability": durability,
         "spans_per_s": round(sent["spans"] / (sent["ended"] - sent["began"])),
         "ack_p50_ms": round(sent["ack_p50_ms"], 1),
         "ack_p99_ms": round(sent["ack_p99_ms"], 1),
@@ -150,7 +151,9 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     for one in full:
         one["of_floor"] = round(one["spans_per_s"] / best, 2)
     half = [] if arguments.no_half_load else [
-        half_load(one["transport"], one["grading"], one["spans_per_s"]) for one in full
+        half_load(one["transport"], one["grading"], durability, one["spans_per_s"])
+        for one in full
+        for durability in arguments.durability
     ]  # fmt: skip
     return {"floor_spans_per_s": [round(one) for one in floors], "full_load": full, "half_load": half}
 
@@ -161,6 +164,9 @@ def main() -> None:
     parser.add_argument("--spans", type=int, default=300_000, help="spans of each measurement [300000]")
     parser.add_argument("--transport", nargs="+", choices=("http", "grpc"), default=["http", "grpc"])
     parser.add_argument("--grading", nargs="+", choices=("paused", "on"), default=["paused", "on"])
+    parser.add_argument(
+        "--durability", nargs="+", choices=("fsync", "os"), default=["fsync", "os"], help="at half load"
+    )
     parser.add_argument("--no-half-load", action="store_true", help="leave out the acknowledgement times at half load")
     parser.add_argument("--json", action="store_true", help="one JSON document")
     arguments = parser.parse_args()
