@@ -44,6 +44,9 @@ class Metrics:
         self.store_errors = Counter(
             "passhat_store_errors", "Failed writes to the store, retried", ["reason"], registry=r
         )
+        self.repeated_keys = Counter(
+            "passhat_repeated_keys", "Attributes whose key came again in one element", ["signal"], registry=r
+        )
         self.unmapped = Counter("passhat_unmapped_spans", "Spans no dialect understood (kept)", [], registry=r)
         self.dialects = Counter(
             "passhat_dialect_spans", "Spans by the dialect that understood them", ["dialect"], registry=r

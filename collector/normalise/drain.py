@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from collector.metrics import Metrics
-from collector.normalise.unpack import logs_of, spans_of
+from collector.normalise.unpack import Repeated, logs_of, spans_of
 from collector.spool import Spool, SpoolEntry
 from collector.store.rows import Batch, log_row, span_row
 from collector.store.store import Store
@@ -139,8 +139,8 @@ class Drain:
         return batch
 
     def _add_spans(self, batch: Batch, entry: SpoolEntry) -> None:
-        rows = []
-        for span in spans_of(entry.payload):
+        rows, repeated = [], Repeated()
+        for span in spans_of(entry.payload, repeated):
             facts = facts_of(span, self._words)
             if facts.operation:
                 self._metrics.dialects.labels(facts.dialect).inc()
@@ -148,10 +148,13 @@ class Drain:
                 self._metrics.unmapped.inc()
             rows.append(span_row(entry.project, entry.received_ns, span, facts, self._store.generation))
         batch.spans.extend(rows)
+        self._metrics.repeated_keys.labels("traces").inc(repeated.keys)
 
     def _add_logs(self, batch: Batch, entry: SpoolEntry) -> None:
+        repeated = Repeated()
         rows = [
             log_row(entry.project, entry.received_ns, record, facts_of_log(record, self._words), self._store.generation)
-            for record in logs_of(entry.payload)
+            for record in logs_of(entry.payload, repeated)
         ]
         batch.logs.extend(rows)
+        self._metrics.repeated_keys.labels("logs").inc(repeated.keys)

@@ -76,7 +76,7 @@ ITEMS: dict[int, tuple[str, str]] = {
     67: ("rule", "an empty span name is kept"),
     68: ("rule", "status unset, ok and error are kept with their message"),
     69: ("rule", "no resource and no scope are accepted"),
-    70: ("MUST (producer)", "of duplicate attribute keys the last counts"),
+    70: ("MUST (producer)", "of duplicate attribute keys the last counts; they are counted (`passhat_repeated_keys`)"),
     71: ("since 1.9.0", "attribute values of every kind survive"),
     72: ("rule", "an empty value is not an empty text"),
     73: ("MUST", "string table indices are treated as absent"),
@@ -114,9 +114,9 @@ ITEMS: dict[int, tuple[str, str]] = {
     105: ("own", "a port in use is an error at once"),
     106: ("own", "a request delivered again leaves the same spans"),
 }
-ELSEWHERE = {  # carried by tests of other parts, or by none yet
-    98: "tests of the page's port (`/healthz`, `/readyz`)",
-    101: "tests of the configuration (`listen`, `--unsafe-no-auth`)",
-    102: "not served yet: run a TLS proxy in front",
-    103: "tests of the tokens",
+ELSEWHERE = {  # carried by tests of other parts
+    98: "`tests/collector/serve/test_app.py`, `tests/collector/test_health.py`, `tests/pipeline/test_stop.py`",
+    101: "`tests/collector/test_config_exposure.py`",
+    102: "`tests/collector/test_tls.py`",
+    103: "`tests/collector/serve/test_access.py`, `tests/cli/test_exit_codes.py`",
 }

@@ -38,6 +38,11 @@ def test_every_item_is_carried_by_a_test_or_says_where_else() -> None:
     assert {number for number, tests in carried().items() if not tests} == set(ELSEWHERE)
 
 
+def test_elsewhere_is_a_file_that_is_there() -> None:
+    named = [name for text in ELSEWHERE.values() for name in text.replace("`", "").split(", ")]
+    assert [name for name in named if not (HERE.parents[1] / name).is_file()] == []
+
+
 def test_the_page_is_up_to_date() -> None:
     shown = rows()
     assert set(shown) == set(ITEMS)
@@ -46,4 +51,5 @@ def test_the_page_is_up_to_date() -> None:
         assert (set(where.replace("`", "").split(", ")) if tests else set()) == tests, (
             f"item {number}: write the table anew"
         )
+        assert tests or where == ELSEWHERE[number]
         assert result == ("pass" if tests else ""), f"item {number}"

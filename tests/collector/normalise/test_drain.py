@@ -105,6 +105,20 @@ def test_a_request_that_cannot_be_read_is_set_aside_and_counted(spool: Spool, st
     assert metrics.registry.get_sample_value("passhat_store_errors_total", {"reason": "DecodeError"}) == 1
 
 
+def test_keys_that_come_again_are_counted(spool: Spool, store: Store) -> None:
+    built = ExportTraceServiceRequest.FromString(request(1))
+    for element in (built.resource_spans[0].resource, built.resource_spans[0].scope_spans[0].spans[0]):
+        for value in ("a", "b", "c"):
+            element.attributes.add(key="again").value.string_value = value
+    put(spool, built.SerializeToString(), request(2))
+    metrics = Metrics()
+    drain = Drain(spool, store, Words(), metrics, lambda: None)
+    drain.start()
+    drain.stop()
+    assert metrics.registry.get_sample_value("passhat_repeated_keys_total", {"signal": "traces"}) == 4
+    assert store.query("SELECT attr_string['again'] FROM spans WHERE name = 'span 1'").rows == [("c",)]
+
+
 def test_a_fault_of_ours_blocks_nothing_behind_it(spool: Spool, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     real = drain_module.span_row
 
