@@ -32,11 +32,16 @@ class JsonFormatter(logging.Formatter):
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _whole(record.getMessage()),
         }
         if record.exc_info:
-            event["exception"] = self.formatException(record.exc_info)
+            event["exception"] = _whole(self.formatException(record.exc_info))
         return orjson.dumps(event).decode()
+
+
+def _whole(text: str) -> str:
+    """The text with lone surrogates escaped: one of them would cost the whole line."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def one_line(text: str) -> str:
