@@ -18,6 +18,7 @@ class Intake:
 
     def __init__(self, receiver: Receiver, coding: str, call: Call) -> None:
         self._call = call
+        self._harmless = receiver.harmless
         self._limits = receiver.limits
         self._in_flight = receiver.in_flight
         self._inflater = Inflater(coding, receiver.limits.max_request_bytes)
@@ -41,7 +42,9 @@ class Intake:
         self._held += size
 
     def _largest(self) -> str:
-        return largest(self._inflater.held, self._call.signal) if self._call.encoding == "protobuf" else ""
+        if self._call.encoding != "protobuf":
+            return ""
+        return largest(self._inflater.held, self._call.signal, self._harmless)
 
     def finish(self) -> bytes:
         """The whole body."""

@@ -6,7 +6,7 @@ records, the lengths as they are claimed. JSON has none, so nothing is said of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from collector.journal import Signal
 
@@ -21,8 +21,11 @@ KEY = 1
 Frame = tuple[int, int, int]  # number of the field, where its content begins, how many bytes it claims
 
 
-def largest(body: bytes | bytearray, signal: Signal) -> str:
-    """A clause for a refusal: the largest of the records that began, and its largest attribute. '' where none did."""
+def largest(body: bytes | bytearray, signal: Signal, harmless: Callable[[str], str]) -> str:
+    """A clause for a refusal: the largest of the records that began, and its largest attribute. '' where none did.
+
+    `harmless` takes secrets out of names: a refused request never came to the redaction.
+    """
     with memoryview(body) as data:
         records = list(_Frames(data).records(0, len(data)))
         if not records:
@@ -37,8 +40,9 @@ def largest(body: bytes | bytearray, signal: Signal) -> str:
             key = next(
                 (inside.text(f) for f in inside.of(attribute[1], attribute[1] + attribute[2]) if f[0] == KEY), ""
             )
-            most = f", most of it in {key!r} ({attribute[2]} bytes)"
-        return f"; of the {len(records)} {NOUNS[signal]}s read the largest is {name!r} with {size} bytes{most}"
+            most = f", most of it in {harmless(key)[:NAME_CHARS]!r} ({attribute[2]} bytes)"
+        shown = harmless(name)[:NAME_CHARS]
+        return f"; of the {len(records)} {NOUNS[signal]}s read the largest is {shown!r} with {size} bytes{most}"
 
 
 class _Frames:
@@ -74,7 +78,8 @@ class _Frames:
 
     def text(self, frame: Frame) -> str:
         _, at, length = frame
-        return bytes(self._data[at : at + min(length, 4 * NAME_CHARS)]).decode("utf-8", "replace")[:NAME_CHARS]
+        # Longer than what is shown: a secret that is cut off could not be recognised.
+        return bytes(self._data[at : at + min(length, 8 * NAME_CHARS)]).decode("utf-8", "replace")
 
     def _varint(self, at: int) -> tuple[int, int]:
         """The number and where it ends; at the end of the bytes, or when longer than numbers are, what is there."""

@@ -1,4 +1,4 @@
-"""A refusal for size names what is large, from the part of the request that arrived."""
+"""B026: a refusal for size names what is large, from the part of the request that arrived."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from collector.config import load
 from collector.receive.largest import largest
 from collector.receive.limits import Limits
+from collector.redact.configured import redactor_of
 from tests.collector.receive.build import log, logs, span, traces
 from tests.collector.receive.serving import PROTOBUF, listening
 
@@ -20,22 +22,22 @@ def test_the_largest_record_and_its_attribute_are_named_however_much_arrived() -
     spans = [span(1), span(2, LARGE, name="chat"), span(3)]
     body = traces(*spans).SerializeToString()
     size = spans[1].ByteSize()
-    said = largest(body, "traces")
+    said = largest(body, "traces", str)
     assert said.startswith(
         f"; of the 3 spans read the largest is 'chat' with {size} bytes, most of it in 'gen_ai.input.m"
     )
     cut = body[: body.index(b"yyyy") + 100]
-    assert largest(cut, "traces").startswith(
+    assert largest(cut, "traces", str).startswith(
         f"; of the 2 spans read the largest is 'chat' with {size} bytes, most of it"
     )
     assert "of the 2 log records read the largest is 'refund'" in largest(
-        logs(log("a"), log("b" * 500, event_name="refund")).SerializeToString(), "logs"
+        logs(log("a"), log("b" * 500, event_name="refund")).SerializeToString(), "logs", str
     )
 
 
 @pytest.mark.parametrize("body", [b"", b"\0" * 1000, b"\xff" * 1000, b"{}", traces(span(1)).SerializeToString()[:9]])
 def test_nothing_is_said_of_what_cannot_be_read(body: bytes) -> None:
-    assert largest(body, "traces") == ""
+    assert largest(body, "traces", str) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ def test_nothing_is_said_of_what_cannot_be_read(body: bytes) -> None:
 def test_many_empty_fields_cost_little(filling: bytes) -> None:
     body = b"\x0a\x80\x80\x80\x80\x04" + b"\x12\x80\x80\x80\x80\x04" + filling * 1_000_000
     began = time.process_time()
-    largest(body, "traces")
+    largest(body, "traces", str)
     assert time.process_time() - began < 1
 
 
@@ -56,3 +58,14 @@ def test_senders_are_told_over_http(tmp_path: Path) -> None:
         assert b"inflates to more than 4000 bytes" in reply.content
         assert b"the largest is 'chat' with 5" in reply.content
         assert b"send smaller batches" in reply.content
+
+
+def test_a_secret_in_a_name_is_not_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """B187 beside B026: the name helps, what it must not hold is taken out."""
+    token = "ghp_" + "a1B2" * 9
+    config = load(env={}, overrides={"data": tmp_path})
+    with listening(tmp_path, Limits(max_request_bytes=4000), redact=redactor_of(config)) as at:
+        body = gzip.compress(traces(span(1, LARGE, name="x" * 80 + f" GET /?token={token}")).SerializeToString())
+        reply = at.post("/v1/traces", body, PROTOBUF, content_encoding="gzip")
+    assert b"the largest is 'xxx" in reply.content
+    assert token[:8] not in reply.text + caplog.text
