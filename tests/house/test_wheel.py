@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -51,8 +52,16 @@ def run(installed: Path, *command: str, cwd: Path) -> subprocess.CompletedProces
     )
 
 
+def test_the_source_distribution_holds_all_that_tests_and_docs_need() -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    sources = [path for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.*"))]
+    needed = {f"/{path.name}" for path in sources if not path.name.startswith((".", "_", "build", "dist"))}
+    assert needed - set(told) == set()
+
+
 def test_the_wheel_holds_three_packages_the_sql_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
+    assert {f"{package}/py.typed" for package in OURS} <= set(names), "its types are for those who import graders"
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == OURS
     assert [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".sqltest"))] == []
