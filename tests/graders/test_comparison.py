@@ -73,6 +73,7 @@ MODES: dict[str, tuple[Callable[[Calls], list[dict[str, Any]]], Callable[[Calls,
 @pytest.mark.parametrize("mode", list(MODES))
 @pytest.mark.parametrize("reference", REFERENCES, ids="".join)
 def test_matching_against_a_reference(mode: str, reference: Calls) -> None:
+    """B140: a truth table over every run of up to four calls, repeated ones included."""
     checks, meant = MODES[mode]
     assert [run for run in RUNS if holds(checks(reference), run) != meant(run, reference)] == []
 

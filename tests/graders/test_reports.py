@@ -164,6 +164,9 @@ def test_b136_b138_numbers_compare_by_value_and_text_is_none(sent: Any, expected
     if not isinstance(sent, bool):
         cel = {"id": "c", "kind": "each", "assert": f"call.input.amount == {expected}"}
         assert CheckSet.compile([cel]).grade(run)[0].status == status
+    typed = {"id": "c", "kind": "each", "schema": {"properties": {"amount": {"type": "number"}}}}
+    if sent == "100":
+        assert "number" in CheckSet.compile([typed]).grade(run)[0].reason
     lenient = {"id": "c", "kind": "each", "assert": f"double(call.input.amount) == double({expected})"}
     if sent == "100":
         assert CheckSet.compile([lenient]).grade(run)[0].status == "pass"

@@ -184,6 +184,7 @@ def test_equal_starts_have_one_order(serving: Serving) -> None:
 
 
 def test_three_trials_in_one_trace(serving: Serving) -> None:
+    """I17, B080, B125."""
     expected = post(serving, "I17", "i17")
     runs = graded(serving, "i17", expected["trials"])
     assert {run["trial_id"]: run["result"] for run in runs} == expected["verdicts"]
@@ -195,6 +196,7 @@ def test_three_trials_in_one_trace(serving: Serving) -> None:
 
 
 def test_an_infrastructure_error_is_not_a_failure(serving: Serving) -> None:
+    """I19, B114, B115."""
     expected = post(serving, "I19", "i19")
     runs = graded(serving, "i19", expected["counts"]["attempted"])
     assert {run["trial_id"]: run["result"] for run in runs} == expected["verdicts"]

@@ -72,6 +72,7 @@ def test_the_matrix_of_the_lesson(get: Ask) -> None:
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 def test_rates_are_the_exact_fractions(get: Ask, k: int) -> None:
+    """B121: the combination form."""
     for row in get("/api/v1/reliability", project="m", k=k, **WINDOW)["tasks"]:
         n, c = row["n"], row["c"]
         at = 1 - Fraction(math.comb(n - c, k), math.comb(n, k))
@@ -82,6 +83,7 @@ def test_rates_are_the_exact_fractions(get: Ask, k: int) -> None:
 
 
 def test_too_few_trials_are_null_never_a_number(client: httpx.Client) -> None:
+    """B118, B120."""
     reply = client.get("/api/v1/reliability", params={"project": "x", "version": "2", "k": "2,3", **WINDOW})
     [row] = reply.json()["tasks"]
     assert row["pass_hat_k"] == {"2": 1.0, "3": None}
@@ -97,6 +99,7 @@ def test_versions_and_bases_are_never_mixed(get: Ask) -> None:
 
 
 def test_what_is_left_out_stands_beside(get: Ask) -> None:
+    """B115."""
     row = of(get("/api/v1/reliability", project="x", model="m1", k="2", **WINDOW), task_version="", basis="outcome")
     assert [row[name] for name in ("n", "c", "errors", "invalid", "unknown", "incomplete")] == [3, 2, 1, 1, 1, 1]
     assert row["pass_hat_k"]["2"] == pytest.approx(1 / 3)
@@ -112,6 +115,7 @@ def test_what_is_left_out_stands_beside(get: Ask) -> None:
     ],
 )
 def test_policies_count_what_they_say(get: Ask, policy: dict[str, str], n: int, hat: Fraction) -> None:
+    """B122: a policy changes how trials count, never what is stored of them."""
     answer = get("/api/v1/reliability", project="x", model="m1", k="2,4", **policy, **WINDOW)
     row = of(answer, task_version="", basis="outcome")
     assert (row["n"], row["c"], row["errors"]) == (n, 2, 1)

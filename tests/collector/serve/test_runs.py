@@ -50,8 +50,25 @@ def runs(store: Store) -> None:
     made = [grading(name, at_s=-7200, task_id="hostile") for name in HOSTILE]
     paged = [grading(f"r{n:02d}", "pass" if n % 3 else "fail", at_s=-(n // 2), task_id="paged") for n in range(25)]
     twins = [grading("twin", project=project, task_id="twins", at_s=-90) for project in ("p", "q")]
-    store.write_gradings([whole, *made, *paged, *twins])
+    reasons = [
+        grading(f"why{n}", result, at_s=-80, task_id="why", reason="c" if result == "fail" else "",
+                verdicts=(verdict("c", result, gate=True, reason=f"Because of {n}."), verdict("shows", "fail")))
+        for n, result in enumerate(("fail", "pass", "fail"))
+    ]  # fmt: skip
+    store.write_gradings([whole, *made, *paged, *twins, *reasons])
     store.add_outcomes([("default", Outcome("whole", "fail", "environment", reason="row missing", time_ns=NOON_NS))])
+
+
+def test_b134_b144_the_reasons_behind_a_rate_are_one_question_away(get: Ask) -> None:
+    (row,) = get("/api/v1/reliability", task="why", since="2026-01-01T00:00:00Z", until="2027-01-01T00:00:00Z")["tasks"]
+    failed = get("/api/v1/verdicts", task="why", result="fail")["runs"]
+    assert len(failed) == row["n"] - row["c"] == 2
+    told = {
+        run["run_id"]: [(v["check_id"], v["gate"], v["status"], v["reason"]) for v in run["verdicts"]] for run in failed
+    }
+    assert told == {
+        f"why{n}": [("c", True, "fail", f"Because of {n}."), ("shows", False, "fail", "why")] for n in (0, 2)
+    }  # fmt: skip
 
 
 def test_a_run_is_told_whole(get: Ask) -> None:
