@@ -74,12 +74,13 @@ def verdicts(request: Request, query: Annotated[VerdictsQuery, Query()]) -> Stri
     store: Store = request.app.state.store
     page, following = page_of(store, query, grant)
     keys = [(row["project"], row["run_id"]) for row in page]
-    said = {
-        (row["project"], row["run_id"]): verdicts_of(row) for row in read(store, "verdicts_of_runs", {"keys": keys})
-    }
+    said = {(row["project"], row["run_id"]): row for row in read(store, "verdicts_of_runs", {"keys": keys})}
+    # The result of the same revision as the verdicts: a run graded meanwhile must not pass with failing checks.
     told = [
-        run_of(row, RUN_KEYS) | {"verdicts": [one for one in said.get(key, ()) if one["status"] in query.status]}
+        run_of(row | said[key], RUN_KEYS)
+        | {"verdicts": [one for one in verdicts_of(said[key]) if one["status"] in query.status]}
         for key, row in zip(keys, page, strict=True)
+        if key in said
     ]
     return StrictJSON({"runs": told, "next": following})
 

@@ -1,7 +1,7 @@
--- Question: what do the checks say of these runs?
+-- Question: what do the checks say of these runs, and what result follows?
 -- Grain: one row per run, its current verdicts as arrays, one element a check.
 SELECT
-    project, run_id, revision, graded_at,
+    project, run_id, revision, graded_at, result, reason, basis, outcome, trajectory, calls, checks_version,
     check_id, check_kind, check_axis, check_gate, check_severity, check_on_fail, check_version, check_status,
     check_reason, check_fix, check_lines
 FROM runs FINAL

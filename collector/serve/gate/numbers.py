@@ -20,6 +20,7 @@ DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS
 MONDAY_MS = 4 * DAY_MS  # 1970-01-05
 MOST_FAILED = 200  # failed runs that are looked into
+PARTS = ("numbers", "newest", "critical")  # what evidence.sql puts together
 Version = tuple[str, str]  # service, service_version
 
 
@@ -45,22 +46,24 @@ def anchored(at_ms: int, length_ms: int) -> Window:
 
 
 def numbers_of(store: Store, policy: GateConfig, filters: Mapping[str, Any], window: Window, by: str) -> Numbers:
-    """Read the window. `by` is `task`, `class` or `stream`; a class nobody named the tasks of is a stream."""
-    asked = _bound(policy, filters, window)
+    """Read the window. `by` is `task`, `class` or `stream`; a class nobody named the tasks of is a stream.
+
+    What is decided on is one query; the failed runs that are shown beside are another.
+    """
+    asked = {**_bound(policy, filters, window), "limit": MOST_FAILED}
     asked["versions"] = versions = _newest_versions(store, asked)
-    row = _counts(store, asked, by)
+    row = _evidence(store, asked, by)
     if by == "class" and not row["tasks"] and row["unnamed"]:
         by = "stream"
-        row = _counts(store, asked, by)
-    failures = {**asked, "limit": MOST_FAILED}
-    newest = _rows(store, "newest", asked)[0]["newest_ms"]
+        row = _evidence(store, asked, by)
+    critical = [{"run_id": run_id, "project": project, "checks": checks} for run_id, project, checks in row["critical"]]
     return Numbers(
         by="stream" if by == "task" and row["tasks"] and not row["named"] else by,
         row=row,
         versions=versions,
-        newest_ms=newest,
-        critical=_rows(store, "critical", failures),
-        failed=_rows(store, "failed", failures),
+        newest_ms=row["newest_ms"],
+        critical=critical,
+        failed=_rows(store, "failed", asked),
     )
 
 
@@ -85,8 +88,8 @@ def _newest_versions(store: Store, asked: Mapping[str, Any]) -> list[Version]:
     return list({service: (service, version) for service, version in reversed(rows)}.values())
 
 
-def _counts(store: Store, asked: Mapping[str, Any], by: str) -> Row:
-    return _rows(store, "numbers", {**asked, "by": by})[0]
+def _evidence(store: Store, asked: Mapping[str, Any], by: str) -> Row:
+    return _rows(store, "evidence", {**asked, "by": by})[0]
 
 
 def _rows(store: Store, name: str, asked: Mapping[str, Any]) -> list[Row]:
@@ -95,4 +98,7 @@ def _rows(store: Store, name: str, asked: Mapping[str, Any]) -> list[Row]:
 
 @cache
 def _sql(name: str) -> str:
-    return over_filters(statement(f"gate/{name}"))
+    text = statement(f"gate/{name}")
+    for part in PARTS:
+        text = text.replace(f"gate_{part} AS", f"({statement(f'gate/{part}')}) AS")
+    return over_filters(text)

@@ -48,10 +48,11 @@ def gate(request: Request, query: Annotated[GateQuery, Query()]) -> StrictJSON:
     window = anchored(point_ms("at", query.at, now_ms) if query.at else now_ms, policy.window * 1000)
     if window.start_ms >= window.end_ms:
         raise Refused(400, "the window is empty", FieldError("?window", "must be longer"))
-    several = [] if filters["project"] else projects_of(store, policy, filters, window)
-    if len(several) > 1:
+    projects = filters["project"] or projects_of(store, policy, filters, window)
+    if not filters["project"] and len(projects) > 1:
         at_fault = FieldError("?project", "name one of them")
-        raise Refused(400, f"several projects have such trials: {listed(several)}", at_fault, hint=WHICH_PROJECT)
+        raise Refused(400, f"several projects have such trials: {listed(projects)}", at_fault, hint=WHICH_PROJECT)
+    filters["project"] = projects  # trials of a second one that arrive from here on are not pooled with the first's
     by = query.by or ("task" if filters["task"] else "class")
     answer = answered(policy, window, numbers_of(store, policy, filters, window, by))
     answer |= {"name": query.name, "task": filters["task"], "class": filters["class"], "project": filters["project"]}
