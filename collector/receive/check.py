@@ -126,7 +126,7 @@ class _Checker:
         if len(records) - len(bad) > self._left:
             bad = self._too_many(records, bad, path)
         if bad:
-            _remove(records, bad)
+            _remove(records, bad, self._findings)
         self._left -= len(records)
         if self.large:
             for record in records:
@@ -184,7 +184,7 @@ class _Checker:
         for i in bad:
             self._findings.repair(span, INVALID_LINK, f"links[{i}]")
         if bad:
-            _remove(span.links, bad)
+            _remove(span.links, bad, self._findings)
             span.dropped_links_count = min(span.dropped_links_count + len(bad), 0xFFFFFFFF)
         for link in span.links:
             if len(link.attributes) > self._limits.max_attributes:
@@ -259,8 +259,8 @@ def _is_span(log: Any) -> bool:
     return any(unknown[i].field_number == 1 and unknown[i].wire_type == 2 for i in range(len(unknown)))
 
 
-def _remove(records: Any, bad: list[int]) -> None:
-    """Takes some items out of a repeated field in linear time."""
+def _remove(records: Any, bad: list[int], findings: Findings) -> None:
+    """Takes some items out of a repeated field in linear time. Those kept may be copies then: their marks go along."""
     if len(bad) == len(records):
         del records[:]
     elif len(bad) <= 16:
@@ -271,3 +271,5 @@ def _remove(records: Any, bad: list[int]) -> None:
         kept = [record for i, record in enumerate(records) if i not in gone]
         del records[:]
         records.extend(kept)
+        for old, new in zip(kept, records, strict=True):
+            findings.moved(old, new)

@@ -62,6 +62,12 @@ class Findings:
         if element is not None:
             self._marks.setdefault(id(element), (element, []))[1].append(f"{reason} {where}"[:MARK_CHARS])
 
+    def moved(self, old: Element, new: Element) -> None:
+        """What was found of `old` is of its copy `new`: a mark on what is not in the request any more says nothing."""
+        known = self._marks.pop(id(old), None)
+        if known is not None:
+            self._marks[id(new)] = (new, known[1])
+
     def write_marks(self) -> None:
         """Puts the marks into the messages, one attribute an element."""
         for element, texts in self._marks.values():

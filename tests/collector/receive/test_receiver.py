@@ -235,6 +235,27 @@ def test_too_many_records_cost_only_those_beyond(bench_with: Any) -> None:
     assert bench.count("refused", signal="traces", reason="too_many") == 2
 
 
+@pytest.mark.parametrize("bad", [16, 17])
+@pytest.mark.parametrize("why", ["invalid", "too_many"])
+@pytest.mark.parametrize("encoding", ["protobuf", "json"])
+def test_a_repaired_span_keeps_its_mark_however_many_others_are_refused(
+    bench_with: Any, encoding: str, why: str, bad: int
+) -> None:
+    bench = bench_with(Limits(max_attributes=3, max_records=2 if why == "too_many" else 100))
+    good = [span(n, {str(k): n for k in range(4)}) for n in (1, 2)]
+    refused = [span(0, span_id=bytes(8)) if why == "invalid" else span(10 + n) for n in range(bad)]
+    whole = traces(*good, *refused) if why == "too_many" else traces(good[0], *refused, good[1])
+    body = whole.SerializeToString() if encoding == "protobuf" else as_json(whole)
+    if encoding == "protobuf":  # one string is no UTF-8
+        body = body.replace(b"span 2", b"span \xff")
+    bench.send(body, encoding=encoding)
+    kept = bench.spans()
+    marks = [[v.string_value for v in one.attributes[-1].value.array_value.values] for one in kept]
+    assert [one.attributes[-1].key for one in kept] == [MARK, MARK]
+    assert marks[0] == ["truncated attributes (to 3)"]
+    assert marks[1] == ["invalid_unicode name"] * (encoding == "protobuf") + ["truncated attributes (to 3)"]
+
+
 def test_too_many_attributes_are_cut_counted_and_marked(bench_with: Any) -> None:
     bench = bench_with(Limits(max_attributes=3))
     many = {str(n): n for n in range(5)}
