@@ -26,7 +26,7 @@ CUT_VALUE = "truncated"
 CUT_MESSAGES = "truncated_messages"
 
 
-class Part(Struct, frozen=True, omit_defaults=True):
+class Part(Struct, frozen=True, omit_defaults=True, gc=False):
     """A piece of a message. `value` holds the arguments of a tool_call, the result of a tool_result."""
 
     kind: PartKind
@@ -38,7 +38,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     error: bool = False
 
 
-class Message(Struct, frozen=True, omit_defaults=True):
+class Message(Struct, frozen=True, omit_defaults=True, gc=False):
     """One chat message, whichever convention carried it. `role` is system, user, assistant or tool."""
 
     role: str
@@ -46,7 +46,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     id: str = ""
 
 
-class Identity(Struct, frozen=True, omit_defaults=True):
+class Identity(Struct, frozen=True, omit_defaults=True, gc=False):
     """The `passhat.*` attributes (and those read for them) of one span or resource; '' where absent."""
 
     run_id: str = ""
@@ -63,7 +63,7 @@ class Identity(Struct, frozen=True, omit_defaults=True):
     run_end: bool = False
 
 
-class Evaluation(Struct, frozen=True, omit_defaults=True):
+class Evaluation(Struct, frozen=True, omit_defaults=True, gc=False):
     """A `gen_ai.evaluation.result` event, as sent (GenAI semantic conventions, events)."""
 
     name: str
@@ -75,7 +75,7 @@ class Evaluation(Struct, frozen=True, omit_defaults=True):
     time_ns: int = 0
 
 
-class Facts(Struct, frozen=True, omit_defaults=True):
+class Facts(Struct, frozen=True, omit_defaults=True, gc=False):
     """The canonical facts of one span or log record. Absent is '' or None, never guessed.
 
     `output is None` means no result was captured. `status` is what is known of success: 'unset' is not 'ok'.
@@ -133,7 +133,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     duration_ns: int | None = None
 
 
-class SpanFacts(Struct, frozen=True, omit_defaults=True):
+class SpanFacts(Struct, frozen=True, omit_defaults=True, gc=False):
     """A stored span (or log record, `signal == 'log'`) as assembly reads it: header and facts.
 
     Times are ns since the epoch as sent. `content_hash` tells two versions of one span apart. `attributes` is

@@ -34,7 +34,8 @@ def identity_of(attributes: Attributes, names: Mapping[str, tuple[str, ...]]) ->
     found: dict[str, str | bool] = {}
     for field, keys in names.items():
         for key in keys:
-            text = text_of(attributes.get(key)).strip()
+            value = attributes.get(key)
+            text = text_of(value).strip() if value is not None else ""  # few of a hundred names are there
             if text:
                 found[field] = outcome_of(text, key) if field == "outcome" else text
                 break

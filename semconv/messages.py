@@ -87,7 +87,7 @@ def _genai(items: list[Any]) -> tuple[Message, ...] | None:
     """Messages of nothing but OTel GenAI's own shape, None for any other: the hot path, whole histories long."""
     found: list[Message] = []
     for item in items:
-        if type(item) is not dict or item.keys().isdisjoint(_PARTS_ONLY) or not item.keys() <= _GENAI_KEYS:
+        if type(item) is not dict or "parts" not in item or not item.keys() <= _GENAI_KEYS:
             return None
         role, pieces = item.get("role"), item["parts"]
         if role not in _CHAT_ROLES or type(pieces) is not list or (role == "tool" and not _holds_results(pieces)):
@@ -115,7 +115,6 @@ def _is_named(call: dict[str, Any]) -> bool:
     return type(name) is str and name != "" and type(call_id) is str
 
 
-_PARTS_ONLY: Final = frozenset(["parts"])
 _GENAI_KEYS: Final = frozenset(["role", "parts", "name", "finish_reason"])
 
 

@@ -45,7 +45,7 @@ class Scope(Struct, frozen=True, gc=False):
     dropped_attributes: int = 0
 
 
-class Span(Struct, frozen=True):
+class Span(Struct, frozen=True, gc=False):
     """One span (trace.proto, `Span`).
 
     Ids are lower-case hex, `parent_span_id` is '' for a root. Times are nanoseconds since the epoch as sent
@@ -73,7 +73,7 @@ class Span(Struct, frozen=True):
     dropped_links: int = 0
 
 
-class LogRecord(Struct, frozen=True):
+class LogRecord(Struct, frozen=True, gc=False):
     """One log record (logs.proto, `LogRecord`). `trace_id`/`span_id` are '' when it is not associated."""
 
     time_ns: int

@@ -1,7 +1,8 @@
 """How it went: error on any evidence, ok only where somebody says so. Unset is not success.
 
 The words are those of the exception, else of the span's status, else of the dialect's error attribute, else of the
-result, else the error's type. A flag `error_from:…` says what the evidence was: status, exception, error_type, attribute, exit_code, result.
+result, else the error's type. A flag `error_from:…` says what the evidence was: status, exception, error_type,
+attribute, exit_code, result.
 """
 
 from __future__ import annotations
