@@ -33,6 +33,7 @@ from collector.receive.grpc import GrpcServer
 from collector.receive.http import http_app
 from collector.receive.otlp import Receiver
 from collector.redact.configured import redactor_of
+from collector.removals import Removals
 from collector.rules import (
     assembly_policy_of,
     checks_of,
@@ -51,6 +52,7 @@ from collector.store.store import Store
 from collector.telemetry import Telemetry
 from collector.tls import certificates_of
 from collector.tokens import Tokens, ingest_authorizer
+from collector.upkeep import Upkeep
 
 log = logging.getLogger("passhat.pipeline")
 
@@ -110,6 +112,8 @@ class Collector:
         self.outward = outward_of(self.store, config, metrics)
         self.drain = Drain(self.spool, self.store, words, metrics, stored=self.loop.wake)
 
+        self.removals = Removals(self.store, assembly_policy_of(config), self.spool)
+        self.upkeep = Upkeep(self.store, self.removals)
         if config.telemetry.endpoint is not None:
             listen = config.listen
             own = Telemetry(config.telemetry, metrics, (listen.grpc, listen.http, listen.web), passhat_version())
@@ -126,7 +130,7 @@ class Collector:
         self._watch = Watch(self.health, self._grpc.say, self.metrics)
         receiving = http_app(self.receiver)
         self._http = WebServer(receiving, bind(listen.http, "listen.http"), certificates=http)
-        app = web_app(self.store, self.status, self.config, self.metrics)
+        app = web_app(self.store, self.status, self.config, self.metrics, self.removals)
         opened.callback(app.state.sql.close)  # before the store: the engine must be idle when it closes
         self._web = WebServer(app, bind(listen.web, "listen.web"), certificates=web)
 
@@ -134,7 +138,7 @@ class Collector:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""
         self.started_at = time.time()
         # Stopped in reverse: the receivers first, the API last, so that it says how far the draining is.
-        for stage in (self._web, *self.outward.values(), self.loop):
+        for stage in (self._web, *self.outward.values(), self.upkeep, self.loop):
             stage.start()
             self._closing.callback(stage.stop)
         self._closing.callback(self._tell_left)
@@ -172,6 +176,7 @@ class Collector:
         self.metrics.spool_entries.set(spool.entries)
         tls = self._certificates.error if self._certificates is not None else ""
         errors = {"tls": tls, "store": self.drain.last_error, "grade": self.loop.last_error}
+        errors["upkeep"] = self.upkeep.last_error
         errors |= {name: str(way.status()["error"]) for name, way in self.outward.items()}
         seen = Seen(
             spool,
@@ -194,6 +199,7 @@ class Collector:
             "uptime_s": round(time.time() - self.started_at, 1),
             "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(_waited_s(spool), 3)},
             "lag": {"units_waiting": self.loop.waiting, "as_of_ns": self.loop.as_of_ns},
+            "removals": {"pending": len(self.store.tombstones.pending())},
             "outward": {name: way.status() for name, way in self.outward.items()},
             "clients": [to_builtins(client) for client in self.receiver.clients.seen()],
         }

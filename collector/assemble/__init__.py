@@ -19,7 +19,7 @@ from collector.assemble.tree import grow
 from semconv.facts import SpanFacts
 from semconv.run import ClosedBy, Run
 
-__all__ = ["Assembly", "Policy", "assemble"]
+__all__ = ["Assembly", "Policy", "assemble", "records_of_runs"]
 
 
 class Policy(Struct, frozen=True):
@@ -53,10 +53,22 @@ def assemble(
     `closures`: run ids to when they were closed before (ns); a root that begins later opens a new run.
     """
     policy = policy or Policy()
-    spans, logs = distinct(facts)
-    division = Division(grow(spans), logs, policy.group_by)
+    division = _division(facts, policy)
     torn = frozenset(record.trace_id for record in division.unassigned if record.trace_id)
     circumstances = Circumstances(closed_by, policy.outcome_events, torn)
     members = [one for one in reopened(division.members, closures or {}) if is_active(one)]
     runs = tuple(run_of(one, circumstances) for one in members)
     return Assembly(runs, tuple(division.unassigned), not_a_run=not runs and not division.unassigned)
+
+
+def records_of_runs(
+    facts: Iterable[SpanFacts], *, policy: Policy | None = None, closures: Mapping[str, int] | None = None
+) -> dict[str, tuple[SpanFacts, ...]]:
+    """The spans and log records of each run of one unit, by run id; those of no run are left out."""
+    members = reopened(_division(facts, policy or Policy()).members, closures or {})
+    return {one.run_id: (*(node.span for node in one.nodes), *(log for log, _ in one.logs)) for one in members}
+
+
+def _division(facts: Iterable[SpanFacts], policy: Policy) -> Division:
+    spans, logs = distinct(facts)
+    return Division(grow(spans), logs, policy.group_by)

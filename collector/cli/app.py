@@ -9,6 +9,7 @@ import typer
 from collector.cli.checks import judges, list_checks, validate
 from collector.cli.config_command import config
 from collector.cli.dashboards import export
+from collector.cli.delete import delete
 from collector.cli.demo import demo
 from collector.cli.doctor import doctor
 from collector.cli.export import export as export_runs
@@ -58,7 +59,7 @@ def passhat(
 
 
 FUNCTIONS = (
-    serve, demo, ingest, runs, show, report, gate, plan, outcome, freeze, regrade, mine, export_runs, retention,
+    serve, demo, ingest, runs, show, report, gate, plan, outcome, freeze, regrade, mine, export_runs, delete, retention,
     status, doctor, config, query,
 )  # fmt: skip
 for function in FUNCTIONS:

@@ -77,8 +77,7 @@ class Grader:
 
     def assembled(self, unit: Unit, closed_by: ClosedBy) -> Assembled:
         """The runs of a unit with their verdicts; outcomes stored from elsewhere are added by the loop."""
-        closures = {row.run_id: row.closed_ns for row in unit.runs if row.alive and row.closed_ns}
-        assembly = assemble(unit.facts, closed_by=closed_by, policy=self._assembly, closures=closures)
+        assembly = assemble(unit.facts, closed_by=closed_by, policy=self._assembly, closures=unit.closures)
         return Assembled(
             unit=unit,
             closed_by=closed_by,
@@ -99,10 +98,11 @@ class Grader:
         runs = one.assembly.runs
         # Telemetry is an input itself; outcomes from elsewhere count beside it.
         sent = sum(len(known) - len(run.outcomes) for run, known in zip(runs, one.outcomes, strict=True))
-        if len(one.unit.facts) + sent < max((row.inputs for row in one.unit.runs if row.alive), default=0):
+        inputs = len(one.unit.facts) + one.unit.removed + sent
+        if inputs < max((row.inputs for row in one.unit.runs if row.alive), default=0):
             # Retention took spans away: what is left must not overwrite what was judged on all of them.
             return []
-        snapshot = Snapshot(one.unit, len(one.unit.facts) + sent, outcome_tasks, now_ns)
+        snapshot = Snapshot(one.unit, inputs, outcome_tasks, now_ns)
         made = [
             self._grading(run, verdicts, outcomes, snapshot)
             for run, verdicts, outcomes in zip(runs, one.verdicts, one.outcomes, strict=True)

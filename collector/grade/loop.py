@@ -25,7 +25,6 @@ UnitKey = tuple[str, str]  # project, unit
 OVERLAP_NS = 60 * SECOND_NS  # insert order is not time order: now and then look again at the last minute,
 SHORT_OVERLAP_NS = 2 * SECOND_NS  # and each time at the last two seconds
 SWEEP_NS = 10 * SECOND_NS
-UPKEEP_NS = 3600 * SECOND_NS
 POLL_S = 1.0  # another collector may have stored something
 BATCH_UNITS = 200
 
@@ -45,7 +44,6 @@ class GradeLoop:
         self._pending: set[UnitKey] = set()
         self._read_to_ns = 0
         self._swept_ns = 0
-        self._upkept_ns = 0
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="grade", daemon=True)
@@ -101,16 +99,7 @@ class GradeLoop:
             if self._stop.is_set():
                 break
         self.as_of_ns = now_ns
-        self._upkeep(now_ns)
         return 0.0 if due else self._until_next(now_ns)
-
-    def _upkeep(self, now_ns: int) -> None:
-        """Once an hour drop the lines of old revisions, which no view shows."""
-        if not self._upkept_ns:
-            self._upkept_ns = now_ns
-        elif now_ns - self._upkept_ns >= UPKEEP_NS:
-            self._upkept_ns = now_ns
-            self._store.sweep()
 
     def _tail(self, now_ns: int) -> None:
         """Take in what was stored since the last look."""

@@ -96,6 +96,7 @@ class Drain:
         retry_s = FIRST_RETRY_S
         while True:
             try:
+                self._sift(batch)
                 with self.trace("store batch", spans=len(batch.spans), logs=len(batch.logs), requests=len(entries)):
                     self._keep_aside(self._store.insert(batch))
                 break
@@ -137,6 +138,12 @@ class Drain:
                 log.exception("a request cannot be normalised: kept in the spool's quarantine")
                 self._spool.quarantine(entry, f"{type(error).__name__}: {error}")
         return batch
+
+    def _sift(self, batch: Batch) -> None:
+        """Acknowledged, and of a run that somebody removed, perhaps while the batch waited for the store."""
+        for signal, removed in zip(("traces", "logs"), self._store.tombstones.sift(batch), strict=True):
+            if removed:
+                self._metrics.refused.labels(signal, "removed_run").inc(removed)
 
     def _add_spans(self, batch: Batch, entry: SpoolEntry) -> None:
         rows, repeated = [], Repeated()

@@ -9,6 +9,8 @@ from fastapi import FastAPI
 
 from collector.config import Config
 from collector.metrics import Metrics
+from collector.removals import Removals
+from collector.rules import assembly_policy_of
 from collector.serve import health, outcomes, problems, reliability, runs
 from collector.serve.access import Door, Hosts
 from collector.serve.cases import router as cases
@@ -20,6 +22,7 @@ from collector.serve.freezing import router as freezing
 from collector.serve.gate.route import router as gate
 from collector.serve.judges import router as judges
 from collector.serve.regrading import router as regrading
+from collector.serve.removing import router as removing
 from collector.serve.renormalising import router as renormalising
 from collector.serve.retention import router as retention
 from collector.serve.strict import StrictJSON
@@ -35,8 +38,17 @@ ABOUT = (
 )
 
 
-def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, metrics: Metrics) -> FastAPI:
-    """The application over one store. `status` tells what the pipeline around it is doing; {} when there is none."""
+def web_app(
+    store: Store,
+    status: Callable[[], dict[str, Any]],
+    config: Config,
+    metrics: Metrics,
+    removals: Removals | None = None,
+) -> FastAPI:
+    """The application over one store. `status` tells what the pipeline around it is doing; {} when there is none.
+
+    `removals`: those that the pipeline takes to their end. Without it whoever asks for one does.
+    """
     app = FastAPI(
         title=TITLE, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False,
         default_response_class=StrictJSON,
@@ -47,10 +59,12 @@ def web_app(store: Store, status: Callable[[], dict[str, Any]], config: Config, 
     app.state.definitions = config.checks or []
     app.state.metrics = metrics
     app.state.task_gauges = TaskGauges(store)
+    app.state.upkeep = removals is not None
+    app.state.removals = removals or Removals(store, assembly_policy_of(config), config.data / "spool.sqlite")
     app.state.sql = clickhouse.Desk(store, config, metrics)
     problems.install(app)
     reading = (runs.router, outcomes.router, reliability.router, gate, cases, health.router, docs, clickhouse.router)
-    for router in (*reading, comparison, exporting, freezing, judges, regrading, renormalising, retention):
+    for router in (*reading, comparison, exporting, freezing, judges, regrading, removing, renormalising, retention):
         app.include_router(router)
     hosts = Hosts(config.listen.web, config.listen.allowed_hosts)
     app.add_middleware(Door, tokens=Tokens(config.auth), hosts=hosts, say=clickhouse.refusal)

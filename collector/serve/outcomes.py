@@ -86,6 +86,7 @@ MANY = TypeAdapter(Annotated[list[OutcomeIn], Field(min_length=1, max_length=MAX
 async def outcomes(request: Request) -> StrictJSON:
     """All or none are kept. 200 when every run is known, 202 when one is not: its outcome waits for it.
 
+    What is said of a removed run is left out and marked `removed`; 410 where nothing else was said.
     `human` needs a token with the scope `label`. `id` makes a repeated statement one statement.
     """
     body = await bounded(request)
@@ -97,14 +98,20 @@ def _keep(request: Request, body: bytes) -> StrictJSON:
     kept = of_grant(read_outcomes(body), request.state.grant, DEFAULT_PROJECT)
     now_ns = store.now_ns()
     refuse_future(kept, now_ns)
-    store.add_outcomes([(project, item.outcome(now_ns)) for project, item in kept])
+    gone = store.add_outcomes([(project, item.outcome(now_ns)) for project, item in kept])
+    left = [(project, item) for project, item in kept if (project, item.run_id) not in gone]
+    if gone:
+        request.app.state.metrics.refused.labels("outcomes", "removed_run").inc(len(kept) - len(left))
+    if not left:
+        raise Refused(410, "the run was removed for good", FieldError("/run_id", "removed"))
     known = known_of(store, [(project, item.run_id) for project, item in kept])
     told = [
         {"run_id": item.run_id, "project": project, "result": item.result, "known": (project, item.run_id) in known}
+        | ({"removed": True} if (project, item.run_id) in gone else {})
         for project, item in kept
     ]
-    status = 200 if all(one["known"] for one in told) else 202
-    return StrictJSON({"accepted": len(told), "outcomes": told}, status_code=status)
+    status = 200 if all(one["known"] or "removed" in one for one in told) else 202
+    return StrictJSON({"accepted": len(left), "outcomes": told}, status_code=status)
 
 
 async def bounded(request: Request) -> bytes:

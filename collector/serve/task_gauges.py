@@ -55,6 +55,11 @@ class TaskGauges:
         left_out = rows[0]["of"] - len(rows) if rows else 0
         yield GaugeMetricFamily("passhat_tasks_left_out", f"Rows of tasks beyond the {MOST_TASKS} told", left_out)
 
+    def forget(self) -> None:
+        """Read them anew at the next scrape: a run was removed."""
+        with self._lock:
+            self._read.clear()
+
     def _rows(self, projects: tuple[str, ...]) -> list[Row]:
         with self._lock:
             now_ms = self._store.now_ns() // 1_000_000

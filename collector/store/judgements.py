@@ -74,7 +74,10 @@ class Judgements:
         self._columns = TableColumns("judgements", Judgement, types)
 
     def add(self, judgement: Judgement) -> None:
-        self._connections.insert("judgements", self._columns.arrow([judgement]))
+        """Keep an answer, unless its run was removed while the model was asked."""
+        with self._connections.writer():
+            if self._reader.tombstones.find(judgement.project, judgement.run_id) is None:
+                self._connections.insert("judgements", self._columns.arrow([judgement]))
 
     def of_runs(self, runs: Iterable[Key]) -> dict[Key, list[Answered]]:
         """What was answered of (project, run_id)."""

@@ -15,6 +15,7 @@ from collector.store.client import Connections
 from collector.store.otlp_json import of_value_text
 from collector.store.records import Arrival, StoredRun, Unit
 from collector.store.rows import GENERATIONS, MOVED
+from collector.store.tombstones import Tombstones
 from semconv.facts import Facts, SpanFacts
 from semconv.names import RESPONSE_ID
 from semconv.outcome import Outcome
@@ -73,8 +74,9 @@ _NO_ATTRIBUTES: Attributes = {}
 class Reader:
     """Reads by key; every call takes a read handle of its own."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, tombstones: Tombstones) -> None:
         self._connections = connections
+        self.tombstones = tombstones
 
     def rows(self, sql: str, **parameters: Any) -> Sequence[Sequence[Any]]:
         with self._connections.reader() as client:
@@ -97,12 +99,16 @@ class Reader:
         runs = self._runs_of(members)
         found: dict[Key, Unit] = {}
         for project, names, keys in sets:
+            all_of_it = [fact for name in names for fact in facts.get((project, name), ())]
+            left = self.tombstones.left(project, names, all_of_it)
             unit = Unit(
                 project=project,
                 members=names,
                 trace_ids=tuple(name for name in names if _is_trace(name)),
                 join_keys=keys,
-                facts=tuple(fact for name in names for fact in facts.get((project, name), ())),
+                facts=left.facts,
+                removed=left.removed,
+                closed=left.closed,
                 runs=tuple({run.run_id: run for name in names for run in runs.get((project, name), ())}.values()),
             )
             found.update({(project, name): unit for name in names})

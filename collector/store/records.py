@@ -70,6 +70,13 @@ class Unit(Struct, frozen=True):
     join_keys: tuple[str, ...] = ()
     facts: tuple[SpanFacts, ...] = ()
     runs: tuple[StoredRun, ...] = ()
+    removed: int = 0  # inputs that went with removed runs
+    closed: tuple[tuple[str, int], ...] = ()  # removed runs and when they were closed (ns)
+
+    @property
+    def closures(self) -> dict[str, int]:
+        """When each run that was here before was closed, in ns: a root that begins later is a new run's."""
+        return {**dict(self.closed), **{run.run_id: run.closed_ns for run in self.runs if run.alive and run.closed_ns}}
 
 
 class Grading(Struct, frozen=True):

@@ -12,6 +12,7 @@ from collector.store.client import Connections
 from collector.store.reader import KEYS, Key, Reader
 from collector.store.rows import GENERATIONS, MOVED, Batch
 from collector.store.spans_of_rows import LOG_COLUMNS, SPAN_COLUMNS
+from collector.store.tombstones import Tombstones
 from collector.store.writer import Writer
 
 Signal = Literal["spans", "logs"]
@@ -39,11 +40,12 @@ class Cursor(Struct, frozen=True):
 class Replays:
     """The registers of words and replays."""
 
-    def __init__(self, connections: Connections, reader: Reader, writer: Writer) -> None:
+    def __init__(self, connections: Connections, reader: Reader, writer: Writer, tombstones: Tombstones) -> None:
         self._connections = connections
         self._reader = reader
         self._writer = writer
         self._owed: set[Key] = set()  # units whose rows were written, and for which no judgement was asked since
+        self._tombstones = tombstones
 
     def register(self, digest: str) -> int:
         """The generation of these words; going back to earlier ones is a new one. Raises StoreError after 4095."""
@@ -111,8 +113,10 @@ class Replays:
         return self._rows("logs", where + limit, project=project, after=after_ns, upto=upto), upto
 
     def rows_of(self, signal: Signal, units: Sequence[Key]) -> list[dict[str, Any]]:
-        """Every stored version of the rows of these units, the newest last, with facts and flags."""
-        return self._rows(signal, f"(project, {UNITS[signal]}) IN {KEYS}", keys=list(units))
+        """Every stored version of the rows of these units, the newest last, with facts and flags; no removed run's."""
+        rows = self._rows(signal, f"(project, {UNITS[signal]}) IN {KEYS}", keys=list(units))
+        holds = self._tombstones.holds
+        return [r for r in rows if not holds(r["project"], r[UNITS[signal]], r["trace_id"], r["span_id"])]
 
     def _rows(self, signal: Signal, where: str, **parameters: Any) -> list[dict[str, Any]]:
         columns = (*COLUMNS[signal], "facts", "flags", "received_ns", "version", "content_hash")
@@ -145,7 +149,9 @@ class Replays:
         asked = sorted(self._owed)
         self._writer.join(moved)
         self._writer.touch(asked)
-        rejected = self._writer.replace(batch)
+        with self._connections.writer():  # no run is removed between the look and the insert
+            self._tombstones.sift(batch)
+            rejected = self._writer.replace(batch)
         if rejected:
             raise StoreError(f"a stored row cannot be written again: {rejected[0].reason}")
         self._writer.touch(asked)

@@ -21,10 +21,12 @@ from collector.store.outcomes import OutcomeRow, outcome_row
 from collector.store.reader import Key, Reader
 from collector.store.records import Arrival, Grading, Result, Unit
 from collector.store.recount import recount, stale_hours
+from collector.store.removal import Removal
 from collector.store.replays import Replays
 from collector.store.retention import Retention
 from collector.store.rows import Batch
 from collector.store.sqlfiles import statement
+from collector.store.tombstones import Tombstones
 from collector.store.writer import Rejected, Writer
 from semconv.outcome import Outcome
 
@@ -48,10 +50,11 @@ class Store:
         self._connections = connections
         with connections.writer() as client:
             types = table_types(client, connections.target.database)
-        self._reader = Reader(connections)
+        self.tombstones = Tombstones(connections)
+        self._reader = Reader(connections, self.tombstones)
         self._writer = Writer(connections, types, collector)
         self._gradings = Gradings(connections, self._reader, types)
-        self.replays = Replays(connections, self._reader, self._writer)
+        self.replays = Replays(connections, self._reader, self._writer, self.tombstones)
         self.generation = 0  # of the words that find facts here: rows are written under it
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
         self._frozen = TableColumns("frozen_runs", Frozen, types["frozen_runs"])
@@ -60,6 +63,7 @@ class Store:
         self.judgements = Judgements(connections, self._reader, types["judgements"])
         self.collector = collector
         self.retention = Retention(connections, self._reader)
+        self.removal = Removal(connections, self._reader)
 
     @classmethod
     def open(cls, place: StorePlace, data: Path) -> Store:
@@ -132,13 +136,20 @@ class Store:
         """Outcomes sent for (project, run_id), without those that telemetry carries."""
         return self._reader.outcomes_of(runs)
 
-    def add_outcomes(self, outcomes: Sequence[tuple[str, Outcome]]) -> None:
-        """Keep outcomes by project, known run or not, and ask for a new judgement of the units they may belong to."""
-        if not outcomes:
-            return
-        rows = [outcome_row(project, outcome, from_telemetry=False) for project, outcome in outcomes]
-        self._connections.insert("outcomes", self._outcomes.arrow(rows))
-        self._writer.touch(self._units_meant({(project, outcome.run_id) for project, outcome in outcomes}))
+    def add_outcomes(self, outcomes: Sequence[tuple[str, Outcome]]) -> set[Key]:
+        """Keep outcomes by project, known run or not, and ask for a new judgement of the units they may belong to.
+
+        Returns the runs that were removed: what is said of them is not kept.
+        """
+        with self._connections.writer():  # no run is removed between the look and the insert
+            meant = {(project, outcome.run_id) for project, outcome in outcomes}
+            gone = {run for run in meant if self.tombstones.find(*run) is not None}
+            kept = [(project, outcome) for project, outcome in outcomes if (project, outcome.run_id) not in gone]
+            if kept:
+                rows = [outcome_row(project, outcome, from_telemetry=False) for project, outcome in kept]
+                self._connections.insert("outcomes", self._outcomes.arrow(rows))
+        self._writer.touch(self._units_meant(meant - gone))
+        return gone
 
     def freeze(self, runs: Sequence[Key], *, frozen: bool) -> None:
         """Keep the results of runs as they are, or let them go and ask for a new judgement."""

@@ -23,6 +23,7 @@ COMMANDS = [
     "outcome",
     "freeze",
     "regrade",
+    "delete",
     "mine",
     "export",
     "status",

@@ -149,16 +149,3 @@ def test_traces_joined_by_a_run_id_close_together(store: Store) -> None:
     assert graded(metrics) == 1
     rows = store.query("SELECT run_id, span_count FROM trials").rows
     assert rows == [("r", 2)]
-
-
-def test_once_an_hour_old_lines_are_swept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    swept: list[int] = []
-    hours = iter([10, 10.5, 11.1, 11.2, 12.5])
-    monkeypatch.setattr(store, "sweep", lambda: swept.append(1))
-    monkeypatch.setattr(store, "now_ns", lambda: int(next(hours) * 3600 * 10**9))
-    loop, _ = loop_over(store)
-    seen = []
-    for _ in range(5):
-        loop.step()
-        seen.append(len(swept))
-    assert seen == [0, 0, 1, 1, 2]

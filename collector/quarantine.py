@@ -1,0 +1,70 @@
+"""A spool seen from outside: what it has set aside of a removed run must go, and does anything wait in it?"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import zstandard
+
+from collector.journal import MAX_INFLATED
+
+
+def forget(spool: Path, named: Iterable[tuple[str, ...]]) -> int:
+    """Delete the files set aside that hold all of one tuple: ids in hex, or join keys (`name=value`); how many.
+
+    A file goes as a whole: nobody could read it, so nobody can take one span out of it.
+    """
+    files = sorted((spool / "quarantine").glob("*.pb*"))
+    wanted = [tuple(_forms(one) for one in some) for some in named] if files else []
+    gone = 0
+    for path in files:
+        content = _content(path)
+        if any(all(any(form in content for form in forms) for forms in parts) for parts in wanted):
+            path.unlink(missing_ok=True)
+            path.with_name(f"{path.name.partition('.')[0]}.json").unlink(missing_ok=True)
+            gone += 1
+    return gone
+
+
+def entries_in(spool: Path) -> bool:
+    """Whether requests wait in a spool that no process has open; also where it cannot be said."""
+    file = spool / "spool.sqlite"
+    if not file.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, timeout=1.0)) as connection:
+            return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM entries)").fetchone()[0])
+    except sqlite3.Error:
+        return True
+
+
+def _forms(one: str) -> tuple[bytes, ...]:
+    """How an id, or the value of a join key, stands in protobuf (after its length) and in JSON."""
+    known = re.fullmatch(r"[0-9a-f]{16}|[0-9a-f]{32}", one)
+    text = one if known else one.partition("=")[2]
+    binary = bytes.fromhex(one) if known else text.encode("utf-8", "surrogatepass")
+    return (_length(len(binary)) + binary, b'"%s"' % text.encode("utf-8", "surrogatepass"))
+
+
+def _length(size: int) -> bytes:
+    """A length as protobuf writes it."""
+    found = bytearray()
+    while size > 127:
+        found.append(size & 127 | 128)
+        size >>= 7
+    return bytes([*found, size])
+
+
+def _content(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        if path.suffix != ".zst":
+            return data
+        return zstandard.ZstdDecompressor().decompress(data, max_output_size=MAX_INFLATED)
+    except (OSError, zstandard.ZstdError):  # gone meanwhile, or damaged beyond reading: nothing can be found in it
+        return b""
