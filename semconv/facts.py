@@ -14,7 +14,7 @@ from semconv.trace_line import InputState, Status
 from semconv.values import Attributes, JsonValue
 
 # Raise when a dialect changes what it finds: it orders revisions (store_design "Order of revisions"). At most 255.
-NORMALISER_VERSION = 1
+NORMALISER_VERSION = 2
 
 # '' is a span no dialect understood: kept and counted as unmapped. 'other' was understood and is no step of a run.
 Operation = Literal["", "agent", "workflow", "chat", "tool", "create_agent", "other"]
