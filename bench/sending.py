@@ -24,9 +24,9 @@ RETRY_S = 1.0
 Send = Callable[[bytes], bool]  # true when acknowledged, false when refused for now
 
 
-def main(transport: str, address: str, spans: int, spans_per_s: float) -> None:
-    """Send `spans` spans; `spans_per_s` 0 is as fast as it goes."""
-    sent = list(requests(spans))
+def main(transport: str, address: str, spans: int, spans_per_s: float, runs: int) -> None:
+    """Send `spans` spans in requests of `runs` runs; `spans_per_s` 0 is as fast as it goes."""
+    sent = list(requests(spans, runs))
     print("ready", flush=True)
     sys.stdin.readline()
     lanes = [Lane(sent[lane::CONNECTIONS], SENDERS[transport](address)) for lane in range(CONNECTIONS)]
@@ -40,6 +40,7 @@ def main(transport: str, address: str, spans: int, spans_per_s: float) -> None:
     told = {
         "began": began,
         "ended": ended,
+        "requests": len(sent),
         "spans": sum(request.spans for request in sent),
         "bytes": sum(len(request.payload) for request in sent),
         "refused": sum(lane.refused for lane in lanes),
@@ -118,4 +119,4 @@ def percentile(values: Sequence[float], percent: int) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]))
