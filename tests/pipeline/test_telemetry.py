@@ -1,4 +1,4 @@
-"""What the collector says of itself: to another collector, never to itself, and never in anyone's way."""
+"""B198: what the collector says of itself goes to another collector, never to itself, and is never in anyone's way."""
 
 from __future__ import annotations
 

@@ -136,6 +136,27 @@ def test_a_fault_of_ours_blocks_nothing_behind_it(spool: Spool, store: Store, mo
     assert names(store) == ["span 2"]
 
 
+def test_stopping_keeps_its_time_and_leaves_the_rest_in_the_spool(
+    spool: Spool, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drain_module, "MAX_ROWS", 1)
+    put(spool, *(request(number) for number in range(1, 41)))
+
+    class Slow(Away):
+        def insert(self, batch: Batch) -> list[Rejected]:
+            time.sleep(0.1)
+            return super().insert(batch)
+
+    drain = Drain(spool, Slow(store, times=0), Words(), Metrics(), lambda: None)  # type: ignore[arg-type]
+    drain.start()
+    began = time.monotonic()
+    drain.stop(0.5)
+    assert time.monotonic() - began < 0.5 + drain_module.LAST_INSERT_S
+    stored = names(store)
+    left = until(lambda: spool.stats().entries, lambda entries: entries == 40 - len(stored))
+    assert left > 0
+
+
 def test_stopping_stores_what_is_spooled(spool: Spool, store: Store) -> None:
     put(spool, *(request(number) for number in range(1, 200)))
     drain = Drain(spool, store, Words(), Metrics(), lambda: None)
