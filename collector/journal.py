@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -242,11 +243,23 @@ class Journal:
         seq, project, signal, received_ns = (
             (row.seq, row.project, row.signal, row.received_ns) if isinstance(row, SpoolEntry) else row[:4]
         )
-        target = self._quarantine() / f"{seq}.{signal}.{'pb' if isinstance(row, SpoolEntry) else 'pb.zst'}"
+        suffix = f"{signal}.{'pb' if isinstance(row, SpoolEntry) else 'pb.zst'}"
         note = {"seq": seq, "project": project, "signal": signal, "received_ns": received_ns, "reason": reason}
-        _write_durably(target, row.payload if isinstance(row, SpoolEntry) else row[5])
-        _write_durably(target.with_name(f"{seq}.json"), json.dumps(note).encode())
-        _sync_folder(target.parent)
+        return self.keep(str(seq), suffix, row.payload if isinstance(row, SpoolEntry) else row[5], note)
+
+    def keep(self, name: str, suffix: str, content: bytes, note: dict[str, object]) -> Path:
+        """Writes `quarantine/name.suffix` and the note `name.json`; a name that is taken gets a number.
+
+        A rebuilt file counts from 1 again: what was set aside before it must not be overwritten.
+        """
+        folder = self._quarantine()
+        taken = {path.name.partition(".")[0] for path in folder.iterdir()}
+        names = chain([name], (f"{name}-{number}" for number in count(2)))
+        stem = next(one for one in names if one not in taken)
+        target = folder / f"{stem}.{suffix}"
+        _write_durably(target, content)
+        _write_durably(folder / f"{stem}.json", json.dumps(note).encode())
+        _sync_folder(folder)
         return target
 
     def rebuild(self, reason: str) -> None:

@@ -19,7 +19,7 @@ def forget(spool: Path, named: Iterable[tuple[str, ...]]) -> int:
 
     A file goes as a whole: nobody could read it, so nobody can take one span out of it.
     """
-    files = sorted((spool / "quarantine").glob("*.pb*"))
+    files = sorted(path for kind in ("*.pb*", "*.row") for path in (spool / "quarantine").glob(kind))
     wanted = [tuple(_forms(one) for one in some) for some in named] if files else []
     gone = 0
     for path in files:

@@ -167,6 +167,11 @@ class Spool:
         """Moves one entry that nobody can process to a file in `quarantine/`; returns that file."""
         return self._set_aside(entry, reason)
 
+    def quarantine_row(self, project: str, signal: Signal, received_ns: int, row: bytes, reason: str) -> Path:
+        """Keeps one row that no table can hold, as JSON, in `quarantine/`; the rest of its request was stored."""
+        note: dict[str, object] = {"project": project, "signal": signal, "received_ns": received_ns, "reason": reason}
+        return self._journal.keep(f"row-{received_ns}", f"{signal}.row", row, note)
+
     def _set_aside(self, row: Row | SpoolEntry, reason: str) -> Path:
         seq = row.seq if isinstance(row, SpoolEntry) else row[0]
         file = self._journal.set_aside(row, reason)

@@ -10,10 +10,11 @@ from collections.abc import Callable
 
 import msgspec
 
+from collector.journal import Signal
 from collector.metrics import Metrics
 from collector.normalise.unpack import Repeated, logs_of, spans_of
 from collector.spool import Spool, SpoolEntry
-from collector.store.rows import Batch, log_row, span_row
+from collector.store.rows import Batch, SpanRow, log_row, span_row
 from collector.store.store import Store
 from collector.store.writer import Rejected
 from collector.telemetry import Trace, untraced
@@ -120,8 +121,9 @@ class Drain:
         for one in rejected:
             self._metrics.store_errors.labels("poison_row").inc()
             log.error("a row cannot be stored (%s): kept in the spool's quarantine", one.reason)
-            payload = msgspec.json.encode(one.row, enc_hook=repr)
-            self._spool.quarantine(SpoolEntry(0, one.row.project, "traces", one.row.received_ns, payload), one.reason)
+            signal: Signal = "traces" if isinstance(one.row, SpanRow) else "logs"
+            row = msgspec.json.encode(one.row, enc_hook=repr)
+            self._spool.quarantine_row(one.row.project, signal, one.row.received_ns, row, one.reason)
 
     def _batch(self, entries: list[SpoolEntry]) -> Batch:
         batch = Batch()

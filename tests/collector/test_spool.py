@@ -161,6 +161,24 @@ def test_wait_does_not_spin_on_an_entry_that_was_set_aside(tmp_path: Path) -> No
         assert b"nobody can read it" in (tmp_path / "quarantine" / f"{poison}.json").read_bytes()
 
 
+def test_what_is_set_aside_is_never_overwritten(tmp_path: Path) -> None:
+    with spool_in(tmp_path) as spool:
+        for number in range(3):  # a rebuilt file counts from 1 again
+            spool.quarantine(SpoolEntry(1, "default", "traces", 5, b"entry %d" % number), "unreadable")
+            spool.quarantine_row("default", "logs", 5, b"row %d" % number, "no table holds it")
+        kept = sorted(path for path in (tmp_path / "quarantine").iterdir() if path.suffix != ".json")
+        assert {path.read_bytes() for path in kept} == {
+            b"entry 0",
+            b"entry 1",
+            b"entry 2",
+            b"row 0",
+            b"row 1",
+            b"row 2",
+        }
+        assert [path.name for path in kept if path.suffix == ".pb"] == ["1-2.traces.pb", "1-3.traces.pb", "1.traces.pb"]
+        assert len(list((tmp_path / "quarantine").glob("*.json"))) == len(kept)
+
+
 def test_refuses_at_the_cap_and_accepts_again_after_a_discard(tmp_path: Path) -> None:
     with spool_in(tmp_path, max_bytes=10_000) as spool:
         seq = put(spool, os.urandom(9000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -103,6 +104,24 @@ def test_a_request_that_cannot_be_read_is_set_aside_and_counted(spool: Spool, st
     assert names(store) == ["span 1", "span 2"]
     assert [path for path in tmp_path.rglob("*") if "quarantine" in path.parts[-2]]
     assert metrics.registry.get_sample_value("passhat_store_errors_total", {"reason": "DecodeError"}) == 1
+
+
+def test_every_row_that_no_table_can_hold_is_kept(spool: Spool, store: Store, tmp_path: Path) -> None:
+    class Choosy(Away):
+        def insert(self, batch: Batch) -> list[Rejected]:
+            return [Rejected(row, f"no {number}") for number, row in enumerate(batch.spans)]
+
+    put(spool, request(1), request(2), request(3))
+    metrics = Metrics()
+    drain = Drain(spool, Choosy(store, 0), Words(), metrics, lambda: None)  # type: ignore[arg-type]
+    drain.start()
+    until(lambda: spool.stats().entries, lambda entries: entries == 0)
+    drain.stop()
+    kept = [path.read_text() for path in tmp_path.rglob("quarantine/*.traces.row")]
+    assert sorted(json.loads(text)["name"] for text in kept) == ["span 1", "span 2", "span 3"]
+    notes = [json.loads(path.read_text())["reason"] for path in tmp_path.rglob("quarantine/*.json")]
+    assert len(notes) == 3
+    assert metrics.registry.get_sample_value("passhat_store_errors_total", {"reason": "poison_row"}) == 3
 
 
 def test_keys_that_come_again_are_counted(spool: Spool, store: Store) -> None:
