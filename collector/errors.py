@@ -8,7 +8,8 @@ PasshatError
 │   ├── Forbidden             the token lacks the scope             403  PERMISSION_DENIED
 │   ├── NotServed             no such path, method or signal        404  UNIMPLEMENTED
 │   ├── MethodNotAllowed      not a POST                            405  UNIMPLEMENTED
-│   └── UnsupportedMedia      content type or encoding              415  INVALID_ARGUMENT
+│   ├── UnsupportedMedia      content type or encoding              415  INVALID_ARGUMENT
+│   └── Unfinished            the client hung up half way           400  CANCELLED
 ├── RetryableError        the same request may succeed later: retry after `retry_after_s`
 │   ├── Overloaded            too much in flight                    503  UNAVAILABLE
 │   ├── SpoolFull             spool at its cap, or the disk low     503  UNAVAILABLE
@@ -19,6 +20,7 @@ PasshatError
     ├── UsageError            flags, configuration, port in use      2
     ├── NotFound              unknown run, too few trials            3
     └── StoreError            store, unreachable server, internal    4
+        └── BadStatement          the engine does not take our SQL
 
 Each class decides its HTTP status and its gRPC code once, for both transports (OTLP 1.11.0, "Failures").
 """
@@ -83,6 +85,13 @@ class UnsupportedMedia(PermanentError):
     reason = "unsupported_media"
 
 
+class Unfinished(PermanentError):
+    """Nobody is there to read the answer: only counted."""
+
+    grpc_code = "CANCELLED"
+    reason = "unfinished"
+
+
 class RetryableError(PasshatError):
     """Nothing was kept; the client should send the same bytes again after `retry_after_s` seconds.
 
@@ -135,3 +144,7 @@ class NotFound(OperatorError):
 
 class StoreError(OperatorError):
     exit_code = 4
+
+
+class BadStatement(StoreError):
+    """Trying again later does not help: a fault of ours, or an engine of another version."""

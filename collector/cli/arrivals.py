@@ -20,6 +20,7 @@ HELP = {
     "forbidden": "the token your agent sends lacks the scope ingest",
     "too_large": "let the exporter send smaller batches",
     "bad_data": "the log of passhat names the field",
+    "unfinished": "your agent hung up half way: its export timeout (OTEL_EXPORTER_OTLP_TIMEOUT) may be too short",
     "removed_run": "these belong to a run that was removed for good: give new runs new ids",
     "own_telemetry": "passhat's own spans are never graded",
 }

@@ -21,6 +21,7 @@ from collector.errors import (
     PermanentError,
     RetryableError,
     TooLarge,
+    Unfinished,
     UnsupportedMedia,
 )
 from collector.journal import Signal
@@ -44,10 +45,6 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-class _Gone(Exception):
-    """The client hung up before its request was complete."""
-
-
 def http_app(receiver: Receiver) -> FastAPI:
     """The OTLP/HTTP application: one endpoint for every path and method."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
@@ -65,7 +62,8 @@ class _Export:
         request = Request(scope, receive)
         try:
             reply, headers = await self._answer(request)
-        except _Gone:
+        except Unfinished as error:
+            self._receiver.turn_away("http", error, request.url.path)
             return
         await _response(reply, headers)(scope, receive, send)
 
@@ -77,6 +75,8 @@ class _Export:
         call = Call(signal, encoding or "json", "http")
         try:
             return await self._export(request, call, known=encoding is not None), {}
+        except Unfinished:
+            raise
         except (PermanentError, RetryableError) as error:
             headers = {"allow": "POST"} if isinstance(error, MethodNotAllowed) else {}
             return self._receiver.refuse(call, error), headers
@@ -118,7 +118,7 @@ class _Export:
                 while more:
                     message = await request.receive()
                     if message["type"] == "http.disconnect":
-                        raise _Gone
+                        raise Unfinished("the client hung up before its request was complete")
                     await intake.feed(message.get("body", b""))
                     more = message.get("more_body", False)
         except TimeoutError:

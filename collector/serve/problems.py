@@ -17,14 +17,22 @@ from fastapi.responses import Response
 from msgspec import Struct
 from starlette.exceptions import HTTPException
 
-from collector.errors import NotFound, PasshatError, PermanentError, RetryableError, StoreError, UsageError
+from collector.errors import (
+    BadStatement,
+    NotFound,
+    PasshatError,
+    PermanentError,
+    RetryableError,
+    StoreError,
+    UsageError,
+)
 from collector.serve.strict import dumps
 from collector.serve.times import TimeError
 
 log = logging.getLogger("passhat.api")
 
 MEDIA_TYPE = "application/problem+json"
-OPERATOR_STATUS: dict[type[PasshatError], int] = {UsageError: 400, NotFound: 404, StoreError: 503}
+OPERATOR_STATUS: dict[type[PasshatError], int] = {UsageError: 400, NotFound: 404, BadStatement: 500, StoreError: 503}
 WHICH_PROJECT = "name one: --project NAME on the command line, project=NAME in the API"
 MOST_LISTED = 10
 
@@ -120,7 +128,8 @@ async def _invalid(_: Request, error: Exception) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return problem(Refused(500, "passhat failed on this request; its log says why"))
+    # The server ends the connection of a request that failed this way: a client that keeps it must know.
+    return problem(Refused(500, "passhat failed on this request; its log says why"), {"connection": "close"})
 
 
 def words(item: Mapping[str, Any]) -> str:

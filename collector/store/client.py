@@ -22,7 +22,7 @@ import pyarrow as pa
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
-from collector.errors import StoreError, UsageError
+from collector.errors import BadStatement, StoreError, UsageError
 from collector.store.engine import CLUSTER_SETTINGS
 from collector.store.lock import StoreLock
 
@@ -189,13 +189,21 @@ class Connections:
 UNREACHED = re.compile(r"host='(?P<host>[^']+)', port=(?P<port>\d+)\): .*\(Caused by .*: (?P<why>[^:\"]+)\"?\)\)")
 
 
+# ClickHouse's codes for SQL that it cannot take: unknown identifier, function or table, syntax, types, parameters.
+OUR_FAULT = frozenset({36, 42, 43, 46, 47, 48, 53, 60, 62, 215, 386, 456, 457})
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """ClickHouse's errors as ours."""
     try:
         yield
     except ClickHouseError as error:
-        raise StoreError(first_line(error)) from error
+        said = first_line(error)
+        code = re.match(r"Code: (\d+)", said)
+        raise (BadStatement if code and int(code[1]) in OUR_FAULT else StoreError)(said) from error
+    except OSError as error:  # the files rows are handed over in: the disk is full, or read-only
+        raise StoreError(f"the store's folder cannot be written: {error}") from error
 
 
 def first_line(error: BaseException) -> str:

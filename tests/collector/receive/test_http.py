@@ -25,6 +25,7 @@ from collector.receive.limits import Limits
 from collector.receive.otlp import Principal
 from tests.collector.receive.build import as_json, log, logs, span, traces
 from tests.collector.receive.serving import JSON, PROTOBUF, Listeners, listening
+from tests.support.serving import until
 
 MIB = 1 << 20
 BODY = as_json(traces(span(1)))
@@ -315,6 +316,7 @@ def test_a_client_that_hangs_up_leaves_nothing_behind(listeners: Listeners) -> N
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert len(listeners.spans()) == 1
+    until(lambda: listeners.count("refused", signal="none", reason="unfinished"), lambda counted: counted == 20)
 
 
 def test_bytes_in_flight_are_bounded(tmp_path: Path) -> None:

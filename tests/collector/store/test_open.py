@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from collector.errors import StoreError, UsageError
+from collector.errors import BadStatement, StoreError, UsageError
 from collector.store import migrate as migrating
 from collector.store.client import Connections, Target
 from collector.store.lock import StoreLock
@@ -77,6 +77,20 @@ def test_what_was_written_survives_sigkill(tmp_path: Path) -> None:
         assert len(store.read_units([("default", trace(2))])["default", trace(2)].facts) == 1
         assert store.query("SELECT run_id, result FROM trials").rows == [("r", "pass")]
         assert store.query("SELECT sum(c) FROM reliability_cells(start='2026-01-01', end='2027-01-01')").rows == [(1,)]
+    finally:
+        store.close()
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_a_query_of_ours_is_not_called_away(tmp_path: Path) -> None:
+    store = Store.open(Place(f"chdb:{tmp_path}"), tmp_path)
+    try:
+        (tmp_path / "inserting").rmdir()  # as a full disk or a read-only one: the rows cannot be handed over
+        with pytest.raises(StoreError, match="cannot be written") as away:
+            store.insert(batch(row(span(trace(1), 1))))
+        assert not isinstance(away.value, BadStatement)
+        for wrong in ("SELECT nothing_of_this_name", "SELEC 1", "SELECT {k:UInt32}", "SELECT 1 FROM nowhere"):
+            with pytest.raises(BadStatement):
+                store.query(wrong)
     finally:
         store.close()
 
