@@ -21,6 +21,10 @@ def mine(
     case_id: Annotated[
         str | None, typer.Option("--id", metavar="NAME", help="The case's name.", show_default=False)
     ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="TEXT", help="The run's project, where two have its id.", show_default=False),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -38,8 +42,9 @@ def mine(
     """
     from collector.cli.client import api
 
+    told = given({"expect": expect, "id": case_id, "project": project})
     with api(source) as ask:
-        case = ask.post("/api/v1/cases", {"run_id": run, **given({"expect": expect, "id": case_id})})
+        case = ask.post("/api/v1/cases", {"run_id": run, **told})
     if source.json:
         result_json(case)
     if out == "-":

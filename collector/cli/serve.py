@@ -30,13 +30,14 @@ class LogFormat(StrEnum):
 
 
 class Stop:
-    """SIGTERM and SIGINT: the first stops gracefully, the second at once."""
+    """SIGTERM, SIGINT, and SIGHUP unless somebody had it ignored: the first stops gracefully, the second at once."""
 
     def __init__(self) -> None:
         self.asked = threading.Event()
         self.signal = 0
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._on)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup means it
+                signal.signal(number, self._on)
 
     def _on(self, number: int, _: FrameType | None) -> None:
         if self.asked.is_set():

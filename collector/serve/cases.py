@@ -37,7 +37,7 @@ class CaseIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
-    run_id: Annotated[str, Field(min_length=1, max_length=4096)]
+    run_id: Annotated[str, Field(min_length=1)]
     project: str | None = None
     expect: str | None = None
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")] | None = None

@@ -101,6 +101,11 @@ def test_mine_writes_a_case_once(data: Path, tmp_path: Path) -> None:
     assert (tmp_path / "cases" / "other.yaml").exists()
 
 
+def test_mine_of_one_project_is_not_that_of_another(data: Path) -> None:
+    assert here("mine", "told", "--project", "default", "--out", "-", "--data", str(data)).returncode == 0
+    assert here("mine", "told", "--project", "hostile", "--out", "-", "--data", str(data)).returncode == 3
+
+
 def test_mine_to_stdout_writes_no_file(data: Path, tmp_path: Path) -> None:
     done = here("mine", "told", "--out", "-", "--data", str(data))
     assert yaml.safe_load(done.stdout)["task"] == "invoice"

@@ -40,7 +40,7 @@ def test_it_says_so_first_and_a_second_signal_ends_it_at_once(tmp_path: Path) ->
     with grpc.insecure_channel(serving.grpc) as channel:
         watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
         assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
-        serving.process.send_signal(signal.SIGTERM)
+        serving.process.send_signal(signal.SIGHUP)  # a terminal that closes asks as SIGTERM does
         assert next(watch).status == health_pb2.HealthCheckResponse.NOT_SERVING
         ready = until(lambda: httpx.get(f"http://{serving.web}/readyz"), lambda reply: reply.status_code == 503)
         assert "stopping" in ready.json()["detail"]
