@@ -15,9 +15,11 @@ RETRY_OF: Final = "passhat.trial.retry_of"
 OUTCOME: Final = "passhat.outcome"
 OUTCOME_REASON: Final = "passhat.outcome.reason"
 OUTCOME_SOURCE: Final = "passhat.outcome.source"
+OUTCOME_RUN: Final = "passhat.outcome.run_id"
 WORKSPACE_ID: Final = "passhat.workspace.id"
 EXPERIMENT_ID: Final = "passhat.experiment.id"
 PROJECT: Final = "passhat.project"
+INPUT_STATE: Final = "passhat.call.input_state"
 
 # Identity field to the attributes that give it, first found wins.
 IDENTITY: Final[dict[str, tuple[str, ...]]] = {

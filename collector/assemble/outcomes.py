@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from collector.assemble.tree import Node
 from semconv.facts import Evaluation, SpanFacts
+from semconv.names import OUTCOME
 from semconv.outcome import Outcome, OutcomeResult, OutcomeSource
 
 OUTCOME_UNREADABLE = "outcome_unreadable"
@@ -28,7 +29,7 @@ def outcomes_of(
     """The outcomes of a run and the flags of those that could not be read.
 
     `roots` are the spans that speak for the run, `records` all of its spans and log records, `names` the evaluations
-    that are outcomes.
+    that are outcomes; those named `passhat.outcome` always are.
     """
     found: list[Outcome] = []
     flags: set[str] = set()
@@ -45,7 +46,7 @@ def outcomes_of(
         found.append(Outcome(run_id, result, "harness", own.outcome_reason, time_ns=node.end, id=identity))
     for record in records:
         for number, evaluation in enumerate(record.facts.evaluations):
-            if evaluation.name in names:
+            if evaluation.name in names or evaluation.name == OUTCOME:
                 outcome = _of_event(run_id, record, evaluation, number)
                 if outcome is None:
                     flags.add(OUTCOME_UNREADABLE)

@@ -16,7 +16,7 @@ import typer
 
 from collector.cli.options import Output, Settings
 from collector.cli.out import cell, result, result_json, say
-from collector.cli.where import url_of
+from collector.cli.where import VARIABLES, url_of
 from collector.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ CONTENT_TYPES = {"json": "application/json", "protobuf": "application/x-protobuf
 class Sending:
     """Posts requests of files to an OTLP/HTTP endpoint, waiting where the receiver asks to."""
 
-    def __init__(self, client: httpx.Client, where: str) -> None:
+    def __init__(self, client: httpx.Client, where: str, web: str = "") -> None:
         self._client = client
         self._where = where
+        self._web = web
         self.counts: Counter[str] = Counter()
         self.problems: list[str] = []
 
@@ -44,6 +45,13 @@ class Sending:
         """Send one request. Raises StoreError when nobody answers, UsageError when we may not."""
         import httpx
 
+        from collector.cli.people import parted
+
+        request, said = parted(request)
+        if said:
+            self._tell(request.where, said)
+        if not request.body:
+            return
         headers = {"Content-Type": CONTENT_TYPES[request.encoding], **token()}
         for _ in range(TRIES):
             try:
@@ -59,6 +67,24 @@ class Sending:
                 break
             wait(reply.headers.get("Retry-After", "1"))
         self._count(request, reply)
+
+    def _tell(self, where: str, said: list[dict[str, Any]]) -> None:
+        """Outcomes of people go to the API: telemetry cannot speak for a person."""
+        import httpx
+
+        count = f"{where}: {len(said)} outcomes of people"
+        if not self._web:
+            self.problems.append(f"{count} not sent: name the web address in PASSHAT_SERVER")
+            return
+        try:
+            reply = self._client.post(f"{self._web}/api/v1/outcomes", json=said, headers=token())
+        except httpx.HTTPError as error:
+            self.problems.append(f"{count} not sent: {self._web}: {type(error).__name__}")
+            return
+        if reply.is_success:
+            self.counts["requests"] += 1
+        else:
+            self.problems.append(f"{count} refused ({reply.status_code}): they need a token with the scope label")
 
     def _count(self, request: FileRequest, reply: httpx.Response) -> None:
         if reply.status_code in (401, 403):
@@ -152,7 +178,8 @@ def way_in(settings: Settings, endpoint: str | None) -> Iterator[Sending]:
     if settings.data is None:
         where = endpoint or url_of("http", settings.config)
         with httpx.Client(base_url=where, timeout=TIMEOUT_S, trust_env="127.0.0.1" not in where) as client:
-            yield Sending(client, where)
+            web = os.environ.get(VARIABLES["web"], "") if endpoint else url_of("web", settings.config)
+            yield Sending(client, where, web)
         return
     from collector.cli.private import private_collector
     from collector.cli.settings import load_config
@@ -160,7 +187,7 @@ def way_in(settings: Settings, endpoint: str | None) -> Iterator[Sending]:
     with private_collector(load_config(settings.config, settings.flags())) as running:
         where = f"http://{running.at.http}"
         with httpx.Client(base_url=where, timeout=TIMEOUT_S, trust_env=False) as client:
-            yield Sending(client, where)
+            yield Sending(client, where, f"http://{running.at.web}")
         running.settled()
 
 

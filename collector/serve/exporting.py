@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from collector.serve.access import need
+from collector.serve.exported_run import first_line, of_project, outcome_requests
 from collector.serve.parameters import RunsQuery
 from collector.serve.prefixes import prefixes_of
 from collector.serve.problems import Refused
@@ -43,8 +44,9 @@ class ExportQuery(RunsQuery):
 def export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
     """A page of runs, newest first, as `application/x-ndjson`; the header X-Passhat-Next has the next page's cursor.
 
-    `lines`: one trace line a line, keys in a fixed order: the same runs give the same bytes. `otlp`: export requests
-    as they can be posted to /v1/traces and /v1/logs. `prefixes`: the conversation before each turn of the agent.
+    `lines`: one trace line a line, keys in a fixed order: the same runs give the same bytes; a run's first line says
+    whose it is, and its outcomes. `otlp`: export requests as they can be posted to /v1/traces and /v1/logs, outcomes of
+    the API among them. `prefixes`: the conversation before each turn of the agent.
     """
     need(request.state.grant, "read")
     store: Store = request.app.state.store
@@ -91,11 +93,15 @@ def _told(store: Store, form: Form, runs: list[Row]) -> Iterator[Row]:
         return
     for run in runs:
         try:
-            lines = told_of(store, run["run_id"], {"project": [run["project"]]})["lines"]
+            told = told_of(store, run["run_id"], {"project": [run["project"]]})
         except Refused:  # withdrawn meanwhile
             continue
+        lines = told["lines"]
         if form == "lines":
-            yield from ({key: line[key] for key in ORDER if key in line} for line in lines)
+            beside = first_line(told)
+            for line in lines:
+                yield {key: line[key] for key in ORDER if key in line} | beside
+                beside = {}
         else:
             named = {key: run[key] for key in ("run_id", "project", "task_id", "trial_id")}
             yield from ({**named, **prefix} for prefix in prefixes_of(lines))
@@ -107,6 +113,7 @@ def _otlp(store: Store, runs: list[Row]) -> Iterator[Row]:
     for unit in units:
         spans, logs = store.replays.newest("spans", [unit]), store.replays.newest("logs", [unit])
         if spans:
-            yield traces_of(spans)
+            yield of_project(traces_of(spans), unit[0])
         if logs:
-            yield logs_of(logs)
+            yield of_project(logs_of(logs), unit[0])
+    yield from outcome_requests(store, runs)

@@ -12,6 +12,7 @@ from semconv.dialects import (
     gemini_cli,
     logfire,
     openinference,
+    otel_genai,
     pydantic_ai,
     traceloop,
 )
@@ -21,7 +22,6 @@ from semconv.dialects.langfuse import LANGFUSE
 from semconv.dialects.langsmith import LANGSMITH
 from semconv.dialects.mcp import MCP
 from semconv.dialects.mlflow import MLFLOW
-from semconv.dialects.otel_genai import OTEL_GENAI
 from semconv.registry import Refine
 
 BUILT_IN: tuple[tuple[Dialect, Refine | None], ...] = (
@@ -54,5 +54,5 @@ BUILT_IN: tuple[tuple[Dialect, Refine | None], ...] = (
     (pydantic_ai.PYDANTIC_AI, pydantic_ai.refine),
     (traceloop.OPENLLMETRY, None),
     (MCP, None),
-    (OTEL_GENAI, None),
+    (otel_genai.OTEL_GENAI, otel_genai.refine),
 )

@@ -7,6 +7,9 @@ Agent spans v1.31, conversation id v1.34, messages as attributes v1.37, argument
 from __future__ import annotations
 
 from semconv.dialect import Dialect, Fields, LogRule, Operations, When, merged
+from semconv.names import INPUT_STATE
+from semconv.registry import Found
+from semconv.sources import View
 
 _OPERATIONS = Operations(
     attributes=("gen_ai.operation.name",),
@@ -77,7 +80,11 @@ _MESSAGES = Fields(
     finish_reasons=("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason"),
 )
 
-_AGENT = Fields(agent=("gen_ai.agent.name", "$name:invoke_agent *"))
+_AGENT = Fields(
+    agent=("gen_ai.agent.name", "$name:invoke_agent *"),
+    subtype=("passhat.run.subtype",),
+    num_turns=("passhat.run.num_turns",),
+)
 _WORKFLOW = Fields(agent=("gen_ai.agent.name", "gen_ai.workflow.name", "$name:invoke_workflow *"))
 
 _IN = LogRule("chat", merged(Fields(messages_in=("$message",)), _FIELDS))
@@ -113,3 +120,9 @@ OTEL_GENAI = Dialect(
         " and OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental"
     ),
 )
+
+
+def refine(view: View, found: Found) -> None:
+    """Arguments that were cut before an export are cut in what is imported: checks must not take them for whole."""
+    if found["operation"] == "tool" and view.attributes.get(INPUT_STATE) == "truncated":
+        found["input_state"] = "truncated"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 Json = dict[str, Any]
 SECOND_NS = 1_000_000_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+_BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")  # datetime drops them, and two lines would be at one time
 
 
 def id_of(size: int, *parts: object) -> str:
@@ -23,7 +27,8 @@ def nanoseconds(text: object) -> int:
     except ValueError:
         return 0
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return round((at - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1e6) * 1000
+    finer = _BELOW_MICROSECONDS.search(str(text))
+    return (at - EPOCH) // MICROSECOND * 1000 + (int(finer[1].ljust(3, "0")) if finer else 0)
 
 
 def value_of(value: object) -> Json:
