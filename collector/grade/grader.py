@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -38,8 +38,10 @@ class Assembled(Struct):
         runs = zip(self.assembly.runs, self.verdicts, strict=True)
         return [Graded(self.unit.project, run, verdicts) for run, verdicts in runs]
 
-    def with_outcomes(self) -> set[Task]:
+    def with_outcomes(self, frozen: Container[tuple[str, str]] = ()) -> set[Task]:
         """The tasks of this unit's runs that have an outcome: they put their task on basis `outcome`.
+
+        Not those of `frozen` runs, by (project, run_id): their results do not move, and so no task does by them.
 
         Only pass and fail do. One rate limit reported as `error` would else leave every other run of a task without
         reported outcomes awaiting one (tests/cases I19).
@@ -47,7 +49,8 @@ class Assembled(Struct):
         found = set()
         for run, outcomes, verdicts in zip(self.assembly.runs, self.outcomes, self.verdicts, strict=True):
             outcome = outcome_in_force(outcomes, verdicts)
-            if outcome is not None and outcome.result in ("pass", "fail"):
+            is_frozen = (self.unit.project, run.run_id) in frozen
+            if outcome is not None and outcome.result in ("pass", "fail") and not is_frozen:
                 found.add(task_of(run))
         return found
 

@@ -25,6 +25,7 @@ UnitKey = tuple[str, str]  # project, unit
 OVERLAP_NS = 60 * SECOND_NS  # insert order is not time order: now and then look again at the last minute,
 SHORT_OVERLAP_NS = 2 * SECOND_NS  # and each time at the last two seconds
 SWEEP_NS = 10 * SECOND_NS
+AGREE_NS = 3600 * SECOND_NS
 POLL_S = 1.0  # another collector may have stored something
 BATCH_UNITS = 200
 
@@ -44,6 +45,7 @@ class GradeLoop:
         self._pending: set[UnitKey] = set()
         self._read_to_ns = 0
         self._swept_ns = 0
+        self._agreed_ns = 0
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="grade", daemon=True)
@@ -98,8 +100,17 @@ class GradeLoop:
             self.heard_at = time.monotonic()
             if self._stop.is_set():
                 break
+        self._agree(now_ns)
         self.as_of_ns = now_ns
         return 0.0 if due else self._until_next(now_ns)
+
+    def _agree(self, now_ns: int) -> None:
+        """At start and once an hour ask for runs on another basis than their task: another collector graded one while
+        the first outcome of its task was written, or one died then.
+        """
+        if now_ns - self._agreed_ns >= AGREE_NS:
+            self._store.touch(self._store.left_behind())
+            self._agreed_ns = now_ns
 
     def _tail(self, now_ns: int) -> None:
         """Take in what was stored since the last look."""
@@ -225,7 +236,9 @@ class GradeLoop:
         add_answers(self._store, self._grader.checks, [graded for one in taken for graded in one.graded()])
         tasks = {task_of(run) for one in taken for run in one.assembly.runs}
         known = self._store.tasks_with_outcomes(tasks)
-        found = set().union(*(one.with_outcomes() for one in taken)) if taken else set()
+        frozen = self._frozen(taken)
+        found = set().union(*(one.with_outcomes(frozen) for one in taken)) if taken else set()
+        self._rejudge(found - known)  # before the write, which makes them known: a crash between would leave two bases
         gradings: list[Grading] = []
         kept: list[Remembered] = []  # runs whose spans are gone
         for one in taken:
@@ -236,25 +249,26 @@ class GradeLoop:
             gradings.extend(g for g in made if before.get(g.run.run_id) != g.input_digest)
             if not made and one.closed_by:
                 kept += remembered(self._store, one.unit)
-        gradings += self._rejudged(kept, now_ns)
-        written = self._store.write_gradings(self._movable(gradings, taken))
+        gradings += self._rejudged(kept, frozen, now_ns)
+        written = self._store.write_gradings(self._movable(gradings, frozen))
         for grading in written:
             self._metrics.graded.labels(grading.trial.result).inc()
-        self._rejudge(found - known)
 
-    def _movable(self, gradings: list[Grading], taken: list[Assembled]) -> list[Grading]:
-        """Without those of frozen runs. Only a run that was graded before can be one: others cost no look."""
-        known = {(one.unit.project, row.run_id) for one in taken for row in one.unit.runs}
-        frozen = self._store.frozen_of(known & {(g.run.project, g.run.run_id) for g in gradings})
+    def _frozen(self, taken: list[Assembled]) -> set[UnitKey]:
+        """The frozen runs, by project and run id. Only a run that was graded before can be one: others cost no look."""
+        return self._store.frozen_of({(one.unit.project, row.run_id) for one in taken for row in one.unit.runs})
+
+    def _movable(self, gradings: list[Grading], frozen: set[UnitKey]) -> list[Grading]:
+        """Without those of frozen runs."""
         left = [g for g in gradings if (g.run.project, g.run.run_id) not in frozen]
         self._metrics.frozen.inc(len(gradings) - len(left))
         return left
 
-    def _rejudged(self, kept: list[Remembered], now_ns: int) -> list[Grading]:
+    def _rejudged(self, kept: list[Remembered], frozen: set[UnitKey], now_ns: int) -> list[Grading]:
         if not kept:
             return []
         known = self._store.tasks_with_outcomes(task_of(one.run) for one in kept)
-        found = with_outcomes(kept)
+        found = with_outcomes([one for one in kept if (one.run.project, one.run.run_id) not in frozen])
         self._rejudge(found - known)
         return list(rejudged(self._store, self._grader, kept, known | found, now_ns))
 

@@ -201,6 +201,10 @@ class Store:
             AND task_version = {version:String} AND alive ORDER BY ALL"""
         return [unit for (unit,) in self._reader.rows(sql, project=project, task=task_id, version=task_version)]
 
+    def left_behind(self) -> list[Key]:
+        """A (project, unit) of each run that is judged by trajectory though its task has outcomes."""
+        return [(project, unit) for project, unit in self._reader.rows(statement("grade/left_behind"))]
+
     def register_checks(self, digest: str, definitions: str) -> int:
         """The epoch of a set of checks: the one it has, when it is the newest, else the next."""
         return self._checks.register(digest, definitions)

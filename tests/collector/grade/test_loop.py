@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,11 +28,25 @@ START = 1_793_000_000_000_000_000
 NOW_DUE = DuePolicy(settle_s=0, idle_s=1000)
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(StoreConfig(url=f"chdb:{tmp_path / 'store'}"), tmp_path)
+KEPT = ("schema_migrations", "checks_versions")
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    folder = tmp_path_factory.mktemp("grade")
+    opened = Store.open(StoreConfig(url=f"chdb:{folder / 'store'}"), folder)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def store(opened: Store) -> Iterator[Store]:
+    """An empty store: opening one takes longer than what is tested here."""
+    yield opened
+    opened.catch_up()
+    with opened._connections.writer() as client:
+        for table in set(opened.counts()) - {*KEPT}:
+            client.command(f"TRUNCATE TABLE `{table}`")
 
 
 def span(trace: int, number: int, parent: int = 0, *, task: str = "", tool: str = "") -> Span:
@@ -115,6 +130,61 @@ def test_a_tasks_first_outcome_makes_its_other_runs_await_theirs(store: Store) -
     assert results(store)["1"][0] == "pass"
     assert reasons[f"{2:032x}"] == "awaiting_outcome"
     assert results(store)["3"] == before["3"]
+
+
+def stop_at(store: Store, name: str, monkeypatch: pytest.MonkeyPatch, *, after: bool = False) -> None:
+    """The process dies in this call of the store, or right after it."""
+    real = getattr(store, name)
+
+    def dies(*args: Any) -> None:
+        if after:
+            real(*args)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store, name, dies)
+
+
+@pytest.mark.parametrize(("name", "after"), [("touch", False), ("touch", True), ("write_gradings", True)])
+def test_a_collector_that_dies_with_a_first_outcome_leaves_no_task_on_two_bases(
+    store: Store, monkeypatch: pytest.MonkeyPatch, name: str, after: bool
+) -> None:
+    put(store, *(span(number, 1, task="t") for number in (1, 2, 3)))
+    loop, _ = loop_over(store)
+    loop.step()
+    store.add_outcomes([("default", Outcome(f"{1:032x}", "pass", "harness", time_ns=1))])
+    stop_at(store, name, monkeypatch, after=after)
+    with pytest.raises(KeyboardInterrupt):
+        loop.step()
+    again, _ = loop_over(store)
+    again.step()
+    again.step()
+    assert store.query("SELECT basis, count() FROM trials GROUP BY ALL").rows == [("outcome", 3)]
+
+
+def test_a_task_found_on_two_bases_is_put_right_at_start(store: Store) -> None:
+    put(store, *(span(number, 1, task="t") for number in (1, 2)))
+    loop_over(store)[0].step()
+    # Another collector wrote the first outcome while this one judged by trajectory.
+    with store._connections.writer() as client:
+        client.command("INSERT INTO task_versions VALUES ('default', 't', '', now64(3), 1)")
+    loop, _ = loop_over(store)
+    loop.step()
+    loop.step()
+    assert store.query("SELECT DISTINCT basis FROM trials").rows == [("outcome",)]
+
+
+def test_an_outcome_of_a_frozen_run_moves_neither_it_nor_its_task(store: Store) -> None:
+    put(store, *(span(number, 1, task="t") for number in (1, 2)))
+    loop, _ = loop_over(store)
+    loop.step()
+    before = results(store)
+    store.freeze([("default", f"{1:032x}")], frozen=True)
+    store.add_outcomes([("default", Outcome(f"{1:032x}", "pass", "harness", time_ns=1))])
+    for _ in range(3):
+        loop.step()
+    assert (results(store), loop.waiting) == (before, 0)
+    assert store.left_behind() == []
 
 
 class Breaking(Grader):
