@@ -11,6 +11,7 @@ from typing import Any
 import uvicorn
 
 from collector.config import join_address, split_address
+from collector.config.keys import ListenConfig
 from collector.errors import UsageError
 from collector.receive.slow_clients import BoundedHttp
 from collector.tls import Certificates
@@ -37,6 +38,41 @@ def bind(address: str, what: str) -> list[socket.socket]:
         return [first]
 
 
+class Doors:
+    """The sockets of a collector: those of HTTP bound, that of gRPC (which binds its own) only tried."""
+
+    def __init__(self) -> None:
+        self.http: list[socket.socket] = []
+        self.web: list[socket.socket] = []
+
+    def close(self) -> None:
+        """Closes what is bound; a server that took a socket over has closed it by then."""
+        for sock in (*self.http, *self.web):
+            sock.close()
+
+
+def bind_all(listen: ListenConfig) -> Doors:
+    """Every listener's socket. Raises one UsageError that names all addresses that cannot be had."""
+    doors = Doors()
+    failed: list[UsageError] = []
+    for name in ("grpc", "http", "web"):
+        try:
+            sockets = bind(getattr(listen, name), f"listen.{name}")
+        except UsageError as error:
+            failed.append(error)
+            continue
+        if name == "grpc":
+            for sock in sockets:
+                sock.close()
+        else:
+            setattr(doors, name, sockets)
+    if failed:
+        doors.close()
+        hints = list(dict.fromkeys(error.hint for error in failed if error.hint))
+        raise UsageError("\n".join(map(str, failed)), hint="; ".join(hints))
+    return doors
+
+
 def _listen(host: str, port: int, what: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
@@ -51,7 +87,7 @@ def _listen(host: str, port: int, what: str) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise UsageError(
                 f"{what}: {join_address(host, port)} is in use",
-                hint=f"stop the program that listens there, or set another {what} (port 0: any free port)",
+                hint=f"stop the program that listens there, or set another port: {_flag(what)} (0: any free port)",
             ) from None
         if error.errno in (errno.EADDRNOTAVAIL, errno.EACCES) or isinstance(error, socket.gaierror):
             raise UsageError(
@@ -60,6 +96,11 @@ def _listen(host: str, port: int, what: str) -> socket.socket:
         raise
     sock.setblocking(False)
     return sock
+
+
+def _flag(what: str) -> str:
+    """The key and the flag that set a port."""
+    return f"{what}, --{what.removeprefix('listen.')}-port"
 
 
 class WebServer:

@@ -6,7 +6,7 @@
                                           ▼
                         assemble ──▶ grade ──▶ store (trace lines, runs, verdicts)
                                           ▼
-                            queries/views ──▶ API · commands · page
+                            queries/views ──▶ API · commands · Grafana
 
 Each stage is a callable or one thread; nothing between two stages is kept only in memory.
 """
@@ -25,7 +25,7 @@ from collector.grade.grader import Grader
 from collector.grade.loop import GradeLoop
 from collector.health import Health, Phase, Seen, Watch, health_of
 from collector.journal import folder_in
-from collector.listen import WebServer, bind
+from collector.listen import Doors, WebServer, bind_all
 from collector.metrics import Metrics
 from collector.normalise.drain import Drain
 from collector.outward.stages import outward_of
@@ -88,7 +88,10 @@ class Collector:
         programs = programs_of(config)
         opened.callback(programs.close)
         words, checks, limits = words_of(config), checks_of(config, programs), limits_of(config)
+        doors = bind_all(config.listen)  # before the store: a port in use is said at once, and leaves nothing behind
+        opened.callback(doors.close)
         config.data.mkdir(parents=True, exist_ok=True)
+        log.info("opening the store")
 
         self.store = Store.open(config.store, config.data)
         opened.callback(self.store.close)
@@ -119,9 +122,9 @@ class Collector:
             own = Telemetry(config.telemetry, metrics, (listen.grpc, listen.http, listen.web), passhat_version())
             opened.callback(own.stop)
             self.drain.trace = self.loop.trace = own.trace
-        self._build_listeners(opened)
+        self._build_listeners(opened, doors)
 
-    def _build_listeners(self, opened: ExitStack) -> None:
+    def _build_listeners(self, opened: ExitStack, doors: Doors) -> None:
         listen = self.config.listen
         self._certificates = certificates_of(listen.tls)
         self._tls = frozenset(listen.tls.listeners if self._certificates is not None else ())
@@ -129,10 +132,10 @@ class Collector:
         self._grpc = GrpcServer(self.receiver, listen.grpc, grpc.grpc_credentials() if grpc is not None else None)
         self._watch = Watch(self.health, self._grpc.say, self.metrics)
         receiving = http_app(self.receiver)
-        self._http = WebServer(receiving, bind(listen.http, "listen.http"), certificates=http)
+        self._http = WebServer(receiving, doors.http, certificates=http)
         app = web_app(self.store, self.status, self.config, self.metrics, self.removals)
         opened.callback(app.state.sql.close)  # before the store: the engine must be idle when it closes
-        self._web = WebServer(app, bind(listen.web, "listen.web"), certificates=web)
+        self._web = WebServer(app, doors.web, certificates=web)
 
     def start(self) -> Addresses:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""

@@ -123,19 +123,28 @@ def _ours(config: Config) -> Config:
 
 
 def refusal(reply: httpx.Response, where: str) -> UsageError | NotFound | StoreError:
-    """The error a reply stands for: 4xx is the caller's (404 unknown run), anything else the server's."""
+    """The error a reply stands for: 4xx is the caller's (404 unknown run), anything else, or not ours, the server's."""
     try:
         body = reply.json()
     except ValueError:
         body = {}
     said = body if isinstance(body, dict) else {}
-    detail = str(said.get("detail") or f"{where} answered {reply.status_code}, and not as passhat does")
+    detail = str(said.get("detail") or f"{where} answered {reply.status_code}")
     hint = str(said.get("hint") or "")
+    if "problem+json" not in reply.headers.get("content-type", ""):
+        return StoreError(f"{where} answered {reply.status_code}, and not as passhat's API does", hint=other_door(said))
     if reply.status_code == 404:
         return NotFound(detail, hint=hint)
     if 400 <= reply.status_code < 500:
         return UsageError(detail, hint=hint)
     return StoreError(detail, hint=hint)
+
+
+def other_door(said: dict[str, Any]) -> str:
+    """What to do when something else answers: perhaps passhat's own receiver."""
+    if "/v1/traces" in str(said.get("message", "")):
+        return "that is the OTLP port: commands ask the web port (8317); name it with --server or PASSHAT_SERVER"
+    return "is --server the web address of a passhat (port 8317)?"
 
 
 def run_path(run_id: str) -> str:
@@ -147,7 +156,7 @@ def _json(reply: httpx.Response, where: str) -> Any:
     try:
         return reply.json()
     except ValueError:
-        raise StoreError(f"{where} answers, but not as passhat does", hint="is --server the web address?") from None
+        raise StoreError(f"{where} answers, but not as passhat does", hint=other_door({})) from None
 
 
 def _token() -> dict[str, str]:

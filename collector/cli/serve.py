@@ -17,6 +17,7 @@ import typer
 
 from collector.cli.options import Group, Settings
 from collector.cli.out import result
+from collector.cli.where import DEFAULTS
 
 if TYPE_CHECKING:
     from collector.pipeline import Addresses
@@ -56,7 +57,7 @@ class Listen(Group):
 
     grpc_port: Annotated[int | None, _port("--grpc-port", "OTLP/gRPC [default: 4317].")] = None
     http_port: Annotated[int | None, _port("--http-port", "OTLP/HTTP [default: 4318].")] = None
-    web_port: Annotated[int | None, _port("--web-port", "API and page [default: 8317].")] = None
+    web_port: Annotated[int | None, _port("--web-port", "API, and its page /docs [default: 8317].")] = None
     host: Annotated[
         str | None,
         typer.Option("--host", metavar="HOST", help="Listen here instead of on loopback.", show_default=False),
@@ -104,8 +105,10 @@ def listening(at: Addresses, log_format: LogFormat) -> str:
     if log_format is LogFormat.JSON:
         line = {"event": "listening", "grpc": at.grpc, "http": at.http, "web": at.web}
         return json.dumps(line, separators=(",", ":"))
+    web = at.url("web")
+    commands = "" if web == DEFAULTS["web"] else f"\n\nfor the commands:\n  PASSHAT_SERVER={web}"
     return (
-        f"passhat listens\n  OTLP/gRPC  {at.grpc}\n  OTLP/HTTP  {at.http}\n  API        {at.url('web')}\n\n"
+        f"passhat listens\n  OTLP/gRPC  {at.grpc}\n  OTLP/HTTP  {at.http}\n  API        {web}\n\n"
         f"for your agent:\n  OTEL_EXPORTER_OTLP_ENDPOINT={at.url('http')} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n"
-        f"  OTEL_EXPORTER_OTLP_ENDPOINT={at.url('grpc')} OTEL_EXPORTER_OTLP_PROTOCOL=grpc"
+        f"  OTEL_EXPORTER_OTLP_ENDPOINT={at.url('grpc')} OTEL_EXPORTER_OTLP_PROTOCOL=grpc{commands}"
     )

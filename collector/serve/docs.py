@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from collector.serve.access import need
 
@@ -18,6 +18,12 @@ STYLE = (
     "padding:.2rem 1rem .2rem 0;vertical-align:top}"
 )
 CSP = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+
+@router.get("/")
+def root() -> RedirectResponse:
+    """A page of its own comes later; until then the API's page is what a browser can be shown."""
+    return RedirectResponse("/docs")
 
 
 @router.get("/docs", response_class=HTMLResponse)

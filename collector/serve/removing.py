@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from collector.removals import Removals
 from collector.serve.access import need
-from collector.serve.problems import FieldError, Refused
+from collector.serve.problems import WHICH_PROJECT, FieldError, Refused, listed
 from collector.serve.strict import StrictJSON
 from collector.serve.times import rfc3339
 from collector.store.store import Store
@@ -96,5 +96,5 @@ def project_of(store: Store, run_id: str, project: str) -> str:
         raise Refused(404, f"there is no run {run_id!r}", FieldError("run_id", "unknown"))
     if len(found) > 1:
         at_fault = FieldError("?project", "say which")
-        raise Refused(409, f"several projects have a run of this id: {', '.join(found)}", at_fault)
+        raise Refused(409, f"several projects have a run of this id: {listed(found)}", at_fault, hint=WHICH_PROJECT)
     return found[0]

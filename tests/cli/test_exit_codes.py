@@ -165,6 +165,18 @@ def test_a_port_in_use_is_2_and_named(tmp_path: Path, name: str) -> None:
     assert "in use" in done.stderr
 
 
+def test_all_ports_in_use_are_named_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        ports = [str(taken.getsockname()[1]) for taken in (one, other)]
+        flags = ["--grpc-port", "0", "--http-port", ports[0], "--web-port", ports[1]]
+        done = passhat("serve", "--data", "made", *flags, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    for word in (*ports, "--http-port", "--web-port", "listen.http", "listen.web"):
+        assert word in done.stderr
+    assert "opening the store" not in done.stderr
+    assert not (tmp_path / "made").exists()
+
+
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A server that asks for a token."""
@@ -206,6 +218,28 @@ def test_somebody_else_at_the_address_is_4() -> None:
         thread.join()
     assert done.returncode == 4
     assert "not as passhat does" in done.stderr
+
+
+def test_the_otlp_port_is_4_and_said_to_be_it(guarded: Serving) -> None:
+    for command in (["runs"], ["show", "r"], ["outcome", "r", "pass"]):
+        done = here(*command, "--server", f"http://{guarded.http}")
+        assert done.returncode == 4, done.stderr
+        assert "OTLP port" in done.stderr
+        assert "8317" in done.stderr
+
+
+def test_a_server_is_found_where_the_configuration_here_listens(
+    guarded: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "passhat.yaml").write_text(f"listen: {{web: '{guarded.web}', http: '{guarded.http}'}}\n")
+    monkeypatch.setenv("PASSHAT_TOKEN", "secret")
+    assert here("runs").returncode == 0
+    file = tmp_path / "empty.json"
+    file.write_text('{"resourceSpans": [{"scopeSpans": []}]}')
+    assert "refused us (403)" in here("ingest", str(file)).stderr
+    monkeypatch.setenv("PASSHAT_LISTEN__WEB", guarded.http)  # a variable is above the file
+    assert here("runs").returncode == 4
+    assert here("runs", "--server", f"http://{guarded.web}").returncode == 0
 
 
 def test_doctor_is_1_when_something_is_not_well(tmp_path: Path) -> None:

@@ -157,6 +157,14 @@ def test_doctor_sends_a_trace_through_the_running_server(serving: Serving, monke
     assert "passhat-doctor" not in told["clients"]["found"]
 
 
+def test_ports_that_a_passhat_holds_are_no_fault(serving: Serving, tmp_path: Path) -> None:
+    listen = {"grpc": serving.grpc, "http": serving.http, "web": serving.web}
+    (tmp_path / "passhat.yaml").write_text(yaml.safe_dump({"listen": listen, "spool": {"min_free_bytes": 0}}))
+    done = here("doctor", "--json", "--data", str(tmp_path / "data"))
+    told = {one["what"]: one for one in json.loads(done.stdout)["findings"]}
+    assert all("held by a passhat" in told[f"port {name}"]["found"] for name in listen), told
+
+
 def test_doctor_explains_a_file(tmp_path: Path) -> None:
     done = here("doctor", str(CAPTURE), "--json")
     assert done.returncode == 0, done.stderr

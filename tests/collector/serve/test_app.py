@@ -45,6 +45,11 @@ def test_every_error_is_a_problem_document(client: httpx.Client, method: str, pa
         assert reply.headers["allow"]
 
 
+def test_a_browser_is_led_to_the_calls(client: httpx.Client) -> None:
+    reply = client.get("/", follow_redirects=True)
+    assert (reply.status_code, reply.url.path) == (200, "/docs")
+
+
 def test_a_fault_of_ours_is_told_without_its_inside(
     app: FastAPI, client: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
