@@ -14,7 +14,7 @@ from collector.store.records import Grading, Unit
 from graders.checks.external import Runner
 from graders.checkset import CheckSet
 from graders.outcomes import outcome_in_force
-from graders.trial import Basis, judge
+from graders.trial import AWAITING_OUTCOME, Basis, judge
 from graders.verdict import Verdict
 from semconv.facts import NORMALISER_VERSION
 from semconv.outcome import Outcome
@@ -117,16 +117,18 @@ class Grader:
     def _grading(self, run: Run, verdicts: list[Verdict], outcomes: list[Outcome], snapshot: Snapshot) -> Grading:
         basis: Basis = "outcome" if task_of(run) in snapshot.outcome_tasks else "trajectory"
         outcome = outcome_in_force(outcomes, verdicts)
-        age_s = max(0.0, (snapshot.now_ns - run.ended_ns) / SECOND_NS)
+        policy, age_s = self.checks.policy, max(0.0, (snapshot.now_ns - run.ended_ns) / SECOND_NS)
+        trial = judge(run, verdicts, outcome, basis, policy, age_s)
+        is_young = age_s < policy.mature_s and trial.reason == AWAITING_OUTCOME
         return Grading(
             run=run,
             verdicts=tuple(verdicts),
-            trial=judge(run, verdicts, outcome, basis, self.checks.policy, age_s),
+            trial=trial,
             basis=basis,
             checks_version=self.checks.version_for(run),
             epoch=self.epoch,
             inputs=snapshot.inputs,
-            input_digest=digest_of(snapshot.unit, run, outcomes, basis, verdicts),
+            input_digest=digest_of(snapshot.unit, run, outcomes, basis, verdicts, is_young=is_young),
             outcomes=tuple(outcomes),
             actions=self.checks.actions(run),
             members=snapshot.unit.members,
@@ -158,7 +160,9 @@ def task_of(run: Run) -> Task:
     return (run.project, run.task_id, run.task_version)
 
 
-def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str, verdicts: Sequence[Verdict] = ()) -> str:
+def digest_of(
+    unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str, verdicts: Sequence[Verdict], *, is_young: bool
+) -> str:
     """What went into a grading: equal digest, nothing to write. Not the lines: a price table must not regrade."""
     parts: Iterable[str] = (
         *sorted(f"{facts.content_hash} {facts.facts_hash}" for facts in unit.facts),
@@ -166,6 +170,7 @@ def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str, ver
         f"normaliser {NORMALISER_VERSION}",
         f"closed {run.closed_by}",
         f"basis {basis}",
+        *(["young"] if is_young else []),
         *(flag for flag in run.flags if flag == SHARED_WORKSPACE),  # what other runs did
         *(f"judge {one.check_id} {one.status} {one.reason}" for one in verdicts if one.kind == "judge"),
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
 from collector.grade.grader import Assembled, Grader, Task, task_of
 from collector.grade.remembered import Remembered, rejudged, remembered, with_outcomes
+from collector.grade.ripening import Ripening
 from collector.grade.workspaces import flag_shared
 from collector.judge.answers import add_answers
 from collector.metrics import Metrics
@@ -46,6 +47,7 @@ class GradeLoop:
         self._read_to_ns = 0
         self._swept_ns = 0
         self._agreed_ns = 0
+        self._ripening = Ripening(grader.checks.policy)
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="grade", daemon=True)
@@ -91,6 +93,8 @@ class GradeLoop:
         """Take in arrivals, grade what is due; the seconds until something is next."""
         now_ns = self._store.now_ns()
         self._tail(now_ns)
+        for key in self._ripening.take(self._store, now_ns):
+            self._touch(key, now_ns)
         due = self._due(now_ns)
         self._metrics.open_units.set(self.waiting)
         for start in range(0, len(due), BATCH_UNITS):
@@ -243,6 +247,7 @@ class GradeLoop:
         kept: list[Remembered] = []  # runs whose spans are gone
         for one in taken:
             made = self._grader.gradings(one, known | found, now_ns)
+            self._ripening.add(made)
             before = {
                 row.run_id: row.input_digest for row in one.unit.runs if row.alive and row.epoch == self._grader.epoch
             }

@@ -205,6 +205,10 @@ class Store:
         """A (project, unit) of each run that is judged by trajectory though its task has outcomes."""
         return [(project, unit) for project, unit in self._reader.rows(statement("grade/left_behind"))]
 
+    def awaiting_outcomes(self) -> list[tuple[str, str, int]]:
+        """Project, unit and end (ns) of each closed run that awaits an outcome though its task has none."""
+        return [(project, unit, ns) for project, unit, ns in self._reader.rows(statement("grade/awaiting_outcomes"))]
+
     def register_checks(self, digest: str, definitions: str) -> int:
         """The epoch of a set of checks: the one it has, when it is the newest, else the next."""
         return self._checks.register(digest, definitions)

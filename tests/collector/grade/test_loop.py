@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from collector.assemble import Policy
@@ -18,6 +18,7 @@ from collector.store.records import Unit
 from collector.store.rows import Batch, span_row
 from collector.store.store import Store
 from graders.checkset import CheckSet
+from graders.trial import TrialPolicy
 from semconv.outcome import Outcome
 from semconv.resolve import facts_of
 from semconv.run import ClosedBy
@@ -62,9 +63,9 @@ def span(trace: int, number: int, parent: int = 0, *, task: str = "", tool: str 
     )  # fmt: skip
 
 
-def put(store: Store, *spans: Span) -> None:
+def put(store: Store, *spans: Span, received_ns: int = START) -> None:
     words = Words()
-    store.insert(Batch(spans=[span_row("default", START, one, facts_of(one, words)) for one in spans]))
+    store.insert(Batch(spans=[span_row("default", received_ns, one, facts_of(one, words)) for one in spans]))
 
 
 def loop_over(store: Store, policy: DuePolicy = NOW_DUE, grader: Grader | None = None) -> tuple[GradeLoop, Metrics]:
@@ -185,6 +186,28 @@ def test_an_outcome_of_a_frozen_run_moves_neither_it_nor_its_task(store: Store) 
         loop.step()
     assert (results(store), loop.waiting) == (before, 0)
     assert store.left_behind() == []
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_young_trial_is_judged_once_it_is_old_enough(
+    store: Store, monkeypatch: pytest.MonkeyPatch, restarts: bool
+) -> None:
+    checks = CheckSet.compile(policy=TrialPolicy(mature_s=60.0))
+    grader = Grader(checks, Policy(), store.register_checks(checks.digest, "{}"))
+    now = store.now_ns()
+    ended = [msgspec.structs.replace(span(n, 1, task="t"), start_ns=now - 99, end_ns=now) for n in (1, 2)]
+    put(store, *ended, received_ns=now)
+    loop, _ = loop_over(store, grader=grader)
+    loop.step()
+    loop.step()
+    assert store.query("SELECT DISTINCT reason, revision FROM trials").rows == [("awaiting_outcome", 1)]
+    monkeypatch.setattr(store, "now_ns", lambda: now + 61 * 10**9)
+    if restarts:
+        loop, _ = loop_over(store, DuePolicy(settle_s=0, max_age_s=1), grader)
+    loop.step()
+    loop.step()
+    assert store.query("SELECT DISTINCT reason, revision FROM trials").rows == [("nothing_judged", 2)]
+    assert loop.waiting == 0
 
 
 class Breaking(Grader):
