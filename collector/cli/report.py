@@ -27,27 +27,30 @@ def _written(flag: str, what: str) -> Any:
     return typer.Option(flag, metavar="FILE", help=what, dir_okay=False, show_default=False)
 
 
+ERRORS = typer.Option("--errors", metavar="exclude|fail", help="What errored trials count as.", show_default=False)
+INCOMPLETE = typer.Option(
+    "--incomplete", metavar="exclude|fail", help="What trials without an end count as.", show_default=False
+)
+COMPARE = typer.Option("--compare", help="Against the window before, task by task; and when rates changed.")
+AGAINST = typer.Option(
+    "--against", metavar="NAME=VALUE", help="Against the same tasks of this model, agent, …", show_default=False
+)
+
+
 def report(
     source: Source,
     times: Times,
     filters: Filters,
     tasks: Annotated[Texts, typer.Argument(metavar="TASK", help="Only these tasks.", show_default=False)] = None,
     k: Annotated[str, typer.Option("--k", metavar="LIST", help="How many tries.")] = "1,3,5",
-    errors: Annotated[
-        str | None,
-        typer.Option("--errors", metavar="exclude|fail", help="What errored trials count as.", show_default=False),
-    ] = None,
-    incomplete: Annotated[
-        str | None,
-        typer.Option(
-            "--incomplete", metavar="exclude|fail", help="What trials without an end count as.", show_default=False
-        ),
-    ] = None,
+    errors: Annotated[str | None, ERRORS] = None,
+    incomplete: Annotated[str | None, INCOMPLETE] = None,
     junit: Annotated[Path | None, _written("--junit", "Write every run as a JUnit test case.")] = None,
     sarif: Annotated[Path | None, _written("--sarif", "Write every failing check of a run as SARIF.")] = None,
     html: Annotated[Path | None, _written("--html", "Write the report as one HTML file with charts.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
-    compare: Annotated[bool, typer.Option("--compare", help="Against the window before, task by task.")] = False,
+    compare: Annotated[bool, COMPARE] = False,
+    against: Annotated[Texts, AGAINST] = None,
     cost: Annotated[bool, typer.Option("--cost", help="What trials cost, and what failures wasted.")] = False,
 ) -> None:
     """Print pass@k and pass^k per task over a window (default: 7d).
@@ -64,15 +67,23 @@ def report(
     asked = {**meant, **given({"k": k, "errors": errors, "incomplete": incomplete, "recent": RECENT})}
     with api(source) as ask:
         answer = ask.get("/api/v1/reliability", asked)
+        same = same_window(meant, answer)
         if junit or sarif:
-            write_forms(runs_of(ask, meant), junit, sarif)
-        beside = report_beside.asked(ask, meant, answer["k"][-1], compare or bool(html), cost or bool(html))
+            write_forms(runs_of(ask, same), junit, sarif)
+        sides = (against or []) if compare or against or html else None
+        beside = report_beside.asked(ask, same, answer["k"][-1], sides, cost or bool(html))
     if html:
         report_beside.write_html(html, answer, beside)
     if as_csv:
         result(report_beside.csv_of(answer))
     else:
         show(answer, beside, source)
+
+
+def same_window(meant: Row, answer: Row) -> Row:
+    """The same question for what is told beside, of the same window: "7d" would end a little later each time."""
+    kept = {key: value for key, value in meant.items() if key not in ("window", "since", "until")}
+    return {**kept, "since": answer["window"]["start"], "until": answer["window"]["end"]}
 
 
 def show(answer: Row, beside: dict[str, list[Row]], source: Source) -> None:
@@ -87,7 +98,6 @@ def show(answer: Row, beside: dict[str, list[Row]], source: Source) -> None:
 
 def runs_of(ask: Api, asked: Row) -> list[Row]:
     """Every run of the window, oldest first, with its failing and broken checks."""
-    asked = asked if {"window", "since", "until"} & set(asked) else {**asked, "window": "7d"}
     found: list[Row] = []
     cursor: str | None = ""
     while cursor is not None:

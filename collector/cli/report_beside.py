@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,21 @@ if TYPE_CHECKING:
     from collector.cli.client import Api
 
 Row = dict[str, Any]
+CHANGED = ("task", "change", "on", "passed before", "passed since")
 COSTS = ("trials", "passed", "cost", "cost_per_trial", "cost_per_success", "wasted_usd")
 
 
-def asked(ask: Api, meant: Row, k: int, compare: bool, cost: bool) -> dict[str, list[Row]]:
-    """`comparisons` (for this k) and `costs`, of those that are wanted."""
+def asked(ask: Api, meant: Row, k: int, against: Sequence[str] | None, cost: bool) -> dict[str, list[Row]]:
+    """`comparisons` (for this k) with `changes`, and `costs`, of those that are wanted.
+
+    against: None for no comparison, nothing for the window before, else the filters of the other side.
+    """
     found: dict[str, list[Row]] = {}
-    if compare:
-        found["comparisons"] = ask.get("/api/v1/comparison", {**meant, "k": k})["comparisons"]
+    if against is not None:
+        other = {"against": list(against)} if against else {}
+        rows = ask.get("/api/v1/comparison", {**meant, **other, "k": k})["comparisons"]
+        found["comparisons"] = [{**row, "other": " ".join(against) or "the window before"} for row in rows]
+        found["changes"] = ask.get("/api/v1/changes", meant)["changes"]
     if cost:
         found["costs"] = ask.get("/api/v1/cost", meant)["tasks"]
     return found
@@ -31,12 +38,20 @@ def tables(beside: dict[str, list[Row]]) -> Iterable[str]:
     for row in beside.get("comparisons", ()):
         ends = f"{rate(row['low'])} to {rate(row['high'])}"
         moved = f"{row['difference']:+.4f} ({ends}) over {row['tasks_used']} tasks"
-        rows = [(one["task_id"], rate(one["before"]), rate(one["now"])) for one in row["tasks"]]
-        shown = table(("task", "before", "now"), rows, right=("before", "now")).rstrip()
-        yield f"against the window before, by {row['basis']}: {moved}\n{shown}"
+        rows = [(one["task_id"], rate(one["before"]), rate(one["now"]), one["moved"]) for one in row["tasks"]]
+        shown = table(("task", "before", "now", "moved"), rows, right=("before", "now")).rstrip()
+        yield f"against {row['other']}, by {row['basis']}: {moved}\n{shown}"
+    if beside.get("changes"):
+        yield "rates that changed\n" + table(CHANGED, [changed(row) for row in beside["changes"]]).rstrip()
     if "costs" in beside:
         costs = [(row["task_id"], *(_figure(row[name]) for name in COSTS)) for row in beside["costs"]]
         yield "cost in USD\n" + table(("task", *COSTS), costs, right=COSTS).rstrip()
+
+
+def changed(row: Row) -> tuple[str, ...]:
+    """A change of a task's rate, in the columns of `CHANGED`."""
+    before, after = (f"{row[f'c_{part}']:g} of {row[f'n_{part}']:g}" for part in ("before", "after"))
+    return row["task_id"], row["change"], row["changed_on"], before, after
 
 
 def csv_of(answer: Row) -> str:
@@ -51,7 +66,7 @@ def write_html(file: Path, answer: Row, beside: dict[str, list[Row]]) -> None:
     from collector.cli.report_pages import as_html
 
     try:
-        file.write_text(as_html(answer, beside.get("comparisons", []), beside.get("costs", [])), "utf-8")
+        file.write_text(as_html(answer, beside), "utf-8")
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from None
     say(f"wrote {file}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from collector.cli.out import SQUARES, cell
+from collector.cli.report_beside import CHANGED, changed
 
 Row = dict[str, Any]
 KEY = ("project", "task_id", "task_version", "checks_version", "basis", "task_class")
@@ -48,8 +49,8 @@ def _safe(value: object) -> object:
     return "" if value is None else value
 
 
-def as_html(answer: Row, compared: Sequence[Row], costs: Sequence[Row]) -> str:
-    """The report as a page of its own."""
+def as_html(answer: Row, beside: Mapping[str, Sequence[Row]]) -> str:
+    """The report as a page of its own; `beside` as `report_beside.asked` gives it."""
     ks = answer["k"]
     window = answer["window"]
     parts = [
@@ -64,8 +65,10 @@ def as_html(answer: Row, compared: Sequence[Row], costs: Sequence[Row]) -> str:
         rows = [row for row in answer["tasks"] if row["basis"] == basis]
         if rows:
             parts.append(_tasks(rows, name, ks))
-    parts += [_compared(row) for row in compared]
-    priced = [row for row in costs if row["cost"] is not None]
+    parts += [_compared(row) for row in beside.get("comparisons", ())]
+    if beside.get("changes"):
+        parts.append(_changes(beside["changes"]))
+    priced = [row for row in beside.get("costs", ()) if row["cost"] is not None]
     if priced:
         parts.append(_costs(priced))
     return "\n".join(parts) + "\n</html>\n"
@@ -110,12 +113,16 @@ def bar(rate: float | None, low: float | None, high: float | None) -> str:
 
 def _compared(row: Row) -> str:
     body = [f"<tr><td>{_text(one['task_id'])}<td class=num>{_number(one['before'])}<td class=num>{_number(one['now'])}"
-            for one in row["tasks"]]  # fmt: skip
-    title = (
-        f"Against the window before: {_number(row['difference'])} ({_number(row['low'])} to {_number(row['high'])}) "
-        f"over {row['tasks_used']} tasks, {row['basis']}"
-    )
-    return _table(title, ["task", "before", "now"], body)
+            f"<td>{_text(one['moved'])}" for one in row["tasks"]]  # fmt: skip
+    ends = f"{_number(row['low'])} to {_number(row['high'])}"
+    moved = f"{_number(row['difference'])} ({ends}) over {row['tasks_used']} tasks, {row['basis']}"
+    title = f"Against {row['other']}: {moved}"
+    return _table(title, ["task", "before", "now", "moved"], body)
+
+
+def _changes(rows: Sequence[Row]) -> str:
+    body = ["".join(("<tr>", *(f"<td>{_text(value)}" for value in changed(row)))) for row in rows]
+    return _table("Rates that changed", CHANGED, body)
 
 
 def _costs(rows: Sequence[Row]) -> str:

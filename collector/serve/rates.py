@@ -40,13 +40,20 @@ def rates(
 @cache
 def filtered(view: str) -> str:
     """The SQL of a view over filtered counts, for several k at once."""
+    text = over_counts(view)
+    if text.count("{k:UInt32}") != 1 or ONE_K not in text:
+        raise AssertionError(f"{view} does not say `{ONE_K}` once: several k would need several queries")
+    return text.replace(ONE_K, SEVERAL_K)
+
+
+@cache
+def over_counts(view: str) -> str:
+    """The SQL of a view over filtered counts."""
     bodies = {file.object: _CREATES.sub("", file.statement, count=1) for file in view_files() if file.kind == "VIEW"}
     text = _inlined(bodies[view], bodies)
     if statement("filtered_counts") not in text:
         raise AssertionError(f"{view} does not read {BOTTOM}: a filter would change nothing")
-    if text.count("{k:UInt32}") != 1 or ONE_K not in text:
-        raise AssertionError(f"{view} does not say `{ONE_K}` once: several k would need several queries")
-    return text.replace(ONE_K, SEVERAL_K)
+    return text
 
 
 def over_filters(sql: str) -> str:

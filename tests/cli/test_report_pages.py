@@ -40,6 +40,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                         cost_usd=0.5 if n < 2 else None, turns=4)
                 for i, mark in enumerate(marks)
             ]  # fmt: skip
+    for model, marks, day in (("old", "P" * 12, -30), ("new", "P" * 30 + "F" * 30, -20)):
+        made += [
+            grading(f"both/{model}/{i}", "pass" if mark == "P" else "fail", at_s=(day + i // 6) * DAY + i,
+                    task_id="both", model=model)
+            for i, mark in enumerate(marks)
+        ]  # fmt: skip
     made += [grading(f"h{i}", "pass", at_s=i, task_id=HOSTILE) for i in range(3)]
     store.write_gradings(made)
     app = web_app(store, dict, Config(), Metrics())
@@ -72,8 +78,16 @@ def test_a_window_is_compared_with_the_one_before_task_by_task(report: Any) -> N
     [told] = json.loads(report("--compare", "--json").stdout)["comparisons"]
     assert (told["basis"], told["tasks_used"], told["difference"]) == ("outcome", 8, -0.125)
     assert told["low"] < -0.125 < told["high"]
-    assert told["tasks"][0] == {"task_id": "t0", "before": 1.0, "now": 0.0}
+    counts = {"before_n": 4, "before_c": 4, "now_n": 4, "now_c": 1}
+    assert told["tasks"][0] == {"task_id": "t0", "before": 1.0, "now": 0.0, "moved": "", **counts}
     assert "against the window before, by outcome: -0.1250" in report("--compare").stdout
+
+
+def test_a_model_is_compared_with_another_and_what_changed_is_told(report: Any) -> None:
+    shown = report("--against", "model=old", "--model", "new", "--since", "2026-09-01T00:00:00Z").stdout
+    assert "against model=old, by outcome: -0.7542" in shown
+    assert re.search(r"^both +1.0000 +0.2458", shown, re.M), shown
+    assert re.search(r"^both +drop +2026-10-11 +30 of 30 +0 of 30$", shown, re.M), shown
 
 
 def test_what_trials_cost_and_failures_wasted(report: Any) -> None:

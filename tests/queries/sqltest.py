@@ -5,7 +5,7 @@
     load                               runs, one a line under a header; through the store's own write path
       run task result ended
       r1  book pass   2026-03-01T10:05
-    matrix [field=value …]             trials as letters, P pass F fail E error: a task and its runs a line, on one day
+    matrix [field=value …]             trials as letters, P pass F fail E error: a task a line, a word a day
       book PPFPP
     withdraw RUN …                     runs that are gone again
     eval VIEW k=2 start=… [where CONDITION]
@@ -31,6 +31,7 @@ from collector.store.store import Store
 from tests.support.stores import graded
 
 SHORT = {"run": "run_id", "task": "task_id", "version": "task_version", "class": "task_class", "source": "task_source"}
+DAY_NS = 86_400_000_000_000
 NUMBERS = {"inputs", "epoch", "tool_calls", "turns"}
 WINDOW = {"start": "2026-03-01T00:00", "end": "2026-03-31T00:00"}
 
@@ -104,10 +105,12 @@ def lettered(step: Step, rest: str) -> Iterator[dict[str, Any]]:
     more = {SHORT.get(name, name): value for name, value in (word.split("=", 1) for word in rest.split())}
     ended_ns = nanoseconds(more.pop("ended", "2026-03-01T10:05"))
     results = {"P": "pass", "F": "fail", "E": "error"}
-    for task, letters in step.table:
-        for number, letter in enumerate(letters, 1):
+    for task, *days in step.table:
+        trials = [(day, letter) for day, letters in enumerate(days) for letter in letters]
+        for number, (day, letter) in enumerate(trials, 1):
             run_id = f"{task}-{more.get('task_version', '')}-{number}"
-            yield {"run_id": run_id, "task_id": task, "result": results[letter], "ended_ns": ended_ns, **more}
+            at_ns = ended_ns + day * DAY_NS
+            yield {"run_id": run_id, "task_id": task, "result": results[letter], "ended_ns": at_ns, **more}
 
 
 def check(store: Store, query: str, step: Step) -> None:
