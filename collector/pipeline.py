@@ -29,6 +29,7 @@ from collector.listen import Doors, WebServer, bind_all
 from collector.metrics import Metrics
 from collector.normalise.drain import Drain
 from collector.outward.stages import outward_of
+from collector.quarantine import kept_in
 from collector.receive.grpc import GrpcServer
 from collector.receive.http import http_app
 from collector.receive.otlp import Receiver
@@ -177,6 +178,7 @@ class Collector:
         spool = self.spool.stats()
         self.metrics.spool_bytes.set(spool.bytes)
         self.metrics.spool_entries.set(spool.entries)
+        self.metrics.set_aside.set(kept_in(self.spool.path))
         tls = self._certificates.error if self._certificates is not None else ""
         errors = {"tls": tls, "store": self.drain.last_error, "grade": self.loop.last_error}
         errors["upkeep"] = self.upkeep.last_error
@@ -194,13 +196,14 @@ class Collector:
     def status(self) -> dict[str, Any]:
         """What the stages are doing, for `/api/v1/status` and `/readyz`."""
         health, spool = self.health(), self.spool.stats()
+        waiting = {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(_waited_s(spool), 3)}
         return {
             "ready": health.ready,
             "health": health.state,
             "problems": to_builtins(health.problems),
             "listening": to_builtins(self.addresses),
             "uptime_s": round(time.time() - self.started_at, 1),
-            "spool": {"entries": spool.entries, "bytes": spool.bytes, "oldest_s": round(_waited_s(spool), 3)},
+            "spool": {**waiting, "set_aside": kept_in(self.spool.path)},
             "lag": {"units_waiting": self.loop.waiting, "as_of_ns": self.loop.as_of_ns},
             "removals": {"pending": len(self.store.tombstones.pending())},
             "outward": {name: way.status() for name, way in self.outward.items()},

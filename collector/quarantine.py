@@ -31,6 +31,11 @@ def forget(spool: Path, named: Iterable[tuple[str, ...]]) -> int:
     return gone
 
 
+def kept_in(spool: Path) -> int:
+    """How many files are set aside: requests, rows and damaged spools, without the notes beside them."""
+    return sum(path.suffix in (".pb", ".zst", ".row", ".sqlite") for path in (spool / "quarantine").glob("*"))
+
+
 def entries_in(spool: Path) -> bool:
     """Whether requests wait in a spool that no process has open; also where it cannot be said."""
     file = spool / "spool.sqlite"

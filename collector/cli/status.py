@@ -41,6 +41,8 @@ def counts(told: Told) -> str:
         lines.append(
             f"spool: {spool['entries']} requests, {spool['bytes']} bytes, the oldest {spool['oldest_s']:.1f} s"
         )
+        if spool.get("set_aside"):
+            lines.append(f"set aside: {spool['set_aside']} files in the spool's quarantine, which nobody could read")
     if lag is not None:
         lines.append(f"grading: {lag['units_waiting']} wait")
     return "\n".join(lines)

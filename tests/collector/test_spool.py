@@ -19,6 +19,7 @@ import pytest
 
 from collector.errors import Overloaded, ShuttingDown, SpoolBroken, SpoolFull, StoreError
 from collector.journal import folder_in
+from collector.quarantine import kept_in
 from collector.spool import Spool, SpoolEntry
 
 MIB = 1 << 20
@@ -297,6 +298,7 @@ def test_a_file_of_garbage_is_set_aside_and_the_spool_starts(
         assert put(spool, b"y") > last
     assert "was damaged" in caplog.text
     assert any(f.name.startswith("spool-") for f in (tmp_path / "quarantine").iterdir())
+    assert kept_in(tmp_path) == 1
 
 
 def test_a_truncated_file_is_set_aside_and_what_can_be_read_is_kept(
