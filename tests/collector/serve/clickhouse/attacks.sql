@@ -510,3 +510,328 @@ CHECK TABLE runs
 
 -- not SQL at all
 file('{secret}')
+
+-- a dictionary by its other functions
+SELECT dictGetOrDefault('d', 'a', 1, 'x')
+
+-- a dictionary's children
+SELECT dictGetChildren('d', 1)
+
+-- a dictionary is made
+CREATE DICTIONARY d (id UInt64, a String) PRIMARY KEY id SOURCE(FILE(path '{secret}' format 'CSV')) LAYOUT(FLAT())
+
+-- reload dictionaries
+SYSTEM RELOAD DICTIONARIES
+
+-- logs are flushed
+SYSTEM FLUSH LOGS
+
+-- a replica is dropped
+SYSTEM DROP REPLICA 'r' FROM TABLE runs
+
+-- a statement is killed by its id
+KILL QUERY WHERE query_id = 'x' SYNC
+
+-- a text of several statements with comments between them
+SELECT 1 -- ;
+; SELECT file('{secret}')
+
+-- a nested comment
+SELECT /* /* */ 1, */ file('{secret}')
+
+-- a here-document as a text
+SELECT $x$1$x$, file($x${secret}$x$)
+
+-- a heredoc around the name of a file
+SELECT * FROM file($$ {secret} $$)
+
+-- hexadecimal text as a path
+SELECT file(x'2f6574632f686f73746e616d65')
+
+-- insert into the standard output of the server
+INSERT INTO FUNCTION null('x String') SELECT file('{secret}')
+
+-- insert into an address
+INSERT INTO FUNCTION url('{url}', 'CSV', 'x String') SELECT 'x'
+
+-- insert from a file
+INSERT INTO runs FROM INFILE '{secret}' FORMAT CSV
+
+-- insert of data in the statement
+INSERT INTO runs FORMAT JSONEachRow {"project": "x"}
+
+-- remote server with its own user
+SELECT * FROM remoteSecure('127.0.0.1:9440', 'system', 'one', 'u', 'p')
+
+-- an address that holds a template
+SELECT * FROM url('{url}/{a,b}', 'LineAsString', 'x String')
+
+-- addresses of a cluster
+SELECT * FROM urlCluster('default', '{url}', 'LineAsString', 'x String')
+
+-- files of a cluster
+SELECT * FROM fileCluster('default', '{secret}', 'LineAsString', 'x String')
+
+-- object storage of another maker
+SELECT * FROM azureBlobStorage('{url}', 'c', 'b')
+
+-- a public bucket
+SELECT * FROM gcs('{url}/b/k', NOSIGN, 'LineAsString')
+
+-- files of Hadoop
+SELECT * FROM hdfs('hdfs://127.0.0.1:9000/x', 'TSV', 'x String')
+
+-- a lake on disk
+SELECT * FROM icebergLocal('{secret}')
+
+-- another lake on disk
+SELECT * FROM deltaLakeLocal('{secret}')
+
+-- PostgreSQL
+SELECT * FROM postgresql('127.0.0.1:5432', 'd', 't', 'u', 'p')
+
+-- MongoDB
+SELECT * FROM mongodb('127.0.0.1:27017', 'd', 'c', 'u', 'p', 'x String')
+
+-- Redis
+SELECT * FROM redis('127.0.0.1:6379', 'k', 'k String, v String')
+
+-- a driver of ODBC
+SELECT * FROM odbc('DSN=x', 'd', 't')
+
+-- a driver of JDBC
+SELECT * FROM jdbc('jdbc:x', 'd', 't')
+
+-- a git log of the server
+SELECT * FROM executable('git log', 'TSV', 'x String', (SELECT 1))
+
+-- a table by the id of its storage
+SELECT * FROM mergeTreeProjection(currentDatabase(), 'runs', 'p')
+
+-- a named collection
+SELECT * FROM s3(passhat_collection, filename = 'x')
+
+-- named collections are made
+CREATE NAMED COLLECTION c AS url = '{url}'
+
+-- a view with a parameter that is a name
+SELECT * FROM task_reliability(start = now(), end = now(), k = (SELECT * FROM url('{url}', 'LineAsString')))
+
+-- a view with parameters from a file
+SELECT * FROM reliability_cells(start = parseDateTimeBestEffort(file('{secret}')), end = now())
+
+-- a view of another database with parameters
+SELECT * FROM system.task_reliability(start = now(), end = now(), k = 3)
+
+-- a view refreshed
+SYSTEM REFRESH VIEW trials
+
+-- a view changed
+CREATE OR REPLACE VIEW trials AS SELECT 1
+
+-- a column's default that reads
+ALTER TABLE runs ADD COLUMN x String DEFAULT file('{secret}')
+
+-- undrop
+UNDROP TABLE runs
+
+-- move a part
+ALTER TABLE runs MOVE PARTITION ID 'x' TO DISK 'd'
+
+-- freeze parts into a folder
+ALTER TABLE runs FREEZE WITH NAME 'x'
+
+-- parts fetched from elsewhere
+ALTER TABLE runs FETCH PARTITION 'x' FROM '/x'
+
+-- transaction
+BEGIN TRANSACTION
+
+-- a role
+SET ROLE ALL
+
+-- users shown
+SHOW USERS
+
+-- settings shown
+SHOW SETTINGS LIKE '%password%'
+
+-- functions shown with a filter that reads
+SHOW FUNCTIONS LIKE file('{secret}')
+
+-- an engine shown
+SHOW ENGINES
+
+-- a cluster shown
+SHOW CLUSTERS
+
+-- dictionaries shown
+SHOW DICTIONARIES
+
+-- the index of a table
+SHOW INDEX FROM runs FROM system
+
+-- parts of tables
+SELECT path FROM system.parts
+
+-- the log of the server
+SELECT * FROM system.text_log
+
+-- errors with stacks
+SELECT * FROM system.stack_trace
+
+-- settings of the process
+SELECT * FROM system.server_settings
+
+-- named collections
+SELECT * FROM system.named_collections
+
+-- the environment
+SELECT * FROM system.build_options
+
+-- a file by the query log of a handle
+SELECT * FROM system.query_log
+
+-- certificates
+SELECT * FROM system.certificates
+
+-- crash log
+SELECT * FROM system.crash_log
+
+-- a table of another database, aliased
+SELECT p.* FROM system.processes p
+
+-- a system table through a CTE of the same name
+WITH tables AS (SELECT * FROM system.processes) SELECT * FROM tables
+
+-- environment variables
+SELECT getMacro('x')
+
+-- macros of the server in a text
+SELECT '{x}' || getMacro('shard')
+
+-- a setting read that holds a secret
+SELECT getSettingOrDefault('format_schema_path', '')
+
+-- the tree of a statement that reads
+EXPLAIN AST SELECT * FROM url('{url}')
+
+-- the plan
+EXPLAIN PLAN SELECT 1
+
+-- the pipeline
+EXPLAIN PIPELINE header = 1 SELECT file('{secret}')
+
+-- syntax shown
+EXPLAIN SYNTAX SELECT file('{secret}')
+
+-- the estimate asks the engine
+EXPLAIN ESTIMATE SELECT * FROM runs
+
+-- table override
+EXPLAIN TABLE OVERRIDE mysql('127.0.0.1:3306', 'd', 't', 'u', 'p') PARTITION BY x
+
+-- the standard output and a file
+SELECT 1 INTO OUTFILE '/dev/stdout' AND STDOUT
+
+-- outfile that is appended
+SELECT 1 INTO OUTFILE '{out}' APPEND FORMAT TSV
+
+-- outfile with a compression
+SELECT 1 INTO OUTFILE '{out}.gz' COMPRESSION 'gzip' LEVEL 1
+
+-- outfile inside a subquery
+SELECT * FROM (SELECT 1 INTO OUTFILE '{out}')
+
+-- a format that writes a file
+SELECT 1 FORMAT CapnProto SETTINGS format_schema = '{out}:x'
+
+-- a format of Prometheus
+SELECT 1 FORMAT Prometheus
+
+-- a hash of the server's files
+SELECT fileHash('{secret}')
+
+-- a model of the machine
+SELECT catboostEvaluate('{secret}', 1)
+
+-- WebAssembly
+CREATE FUNCTION f LANGUAGE WASM FROM 'x' ABI ROW_DIRECT
+
+-- natural language
+SELECT * FROM ai('all runs')
+
+-- Kusto
+SELECT * FROM kql($$ runs | take 1 $$)
+
+-- a loop over a table
+SELECT count() FROM loop(numbers(1))
+
+-- a time series table function
+SELECT * FROM timeSeriesData('x')
+
+-- the content of another table by its id
+SELECT * FROM `.inner_id.00000000-0000-0000-0000-000000000000`
+
+-- a table of the default database, quoted in two ways
+SELECT * FROM "default".`{secret}`
+
+-- a file with a dot before it
+SELECT * FROM _local.`{secret}`
+
+-- a trailing comma and a table function
+SELECT a, FROM file('{secret}', 'LineAsString', 'a String')
+
+-- FROM first
+FROM file('{secret}', 'LineAsString', 'a String') SELECT a
+
+-- a tuple's element that is a function
+SELECT tupleElement((file('{secret}'), 1), 1)
+
+-- operator instead of a name
+SELECT file('{secret}')::String
+
+-- a cast to a type with an expression
+SELECT CAST(file('{secret}') AS String)
+
+-- a lambda passed by an alias
+SELECT arrayFold((acc, x) -> acc || file(x), ['{secret}'], '')
+
+-- an aggregate with a lambda
+SELECT arrayReduce('groupArray', [file('{secret}')])
+
+-- an aggregate named by a text
+SELECT arrayReduce('count', [1]), arrayReduce(file('{secret}'), [1])
+
+-- initialised by a text
+SELECT initializeAggregation(file('{secret}'), 1)
+
+-- a lambda in a window
+SELECT lagInFrame(file('{secret}')) OVER () FROM numbers(2)
+
+-- a parameter of an aggregate
+SELECT quantile(length(file('{secret}')))(1)
+
+-- LIMIT BY
+SELECT 1 LIMIT 1 BY file('{secret}')
+
+-- OFFSET
+SELECT number FROM numbers(2) LIMIT 1 OFFSET length(file('{secret}'))
+
+-- SAMPLE from a table function
+SELECT * FROM (SELECT * FROM file('{secret}', 'LineAsString')) SAMPLE 1/2
+
+-- ASOF JOIN with a table function
+SELECT 1 FROM numbers(1) AS a ASOF JOIN url('{url}', 'CSV', 'x UInt64') AS b ON a.number >= b.x
+
+-- PASTE JOIN
+SELECT * FROM numbers(1) PASTE JOIN file('{secret}', 'LineAsString')
+
+-- GLOBAL IN
+SELECT 1 GLOBAL IN (SELECT * FROM remote('127.0.0.1', system.one))
+
+-- CROSS JOIN by a comma
+SELECT * FROM numbers(1), file('{secret}', 'LineAsString')
+
+-- recursive CTE that reads
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT length(file('{secret}')) FROM r WHERE n < 2) SELECT * FROM r

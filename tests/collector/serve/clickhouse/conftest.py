@@ -1,4 +1,7 @@
-"""What attacks are after: a file with a secret, an address that notes who asks, a place where nothing may appear."""
+"""What attacks are after: a file with a secret, an address that notes who asks, a place where nothing may appear.
+
+And a server that statements may cost little.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,16 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 from msgspec import Struct
+
+from collector.config import Config
+from collector.config.keys import SqlConfig
+from collector.listen import WebServer, bind
+from collector.metrics import Metrics
+from collector.serve.app import web_app
+from collector.store.store import Store
 
 SECRET = "the-secret-in-the-file"
 
@@ -51,3 +62,16 @@ def bait(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bait]:
     yield Bait(folder / "secret", folder / "out", f"http://127.0.0.1:{server.server_port}", asked)
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="module")
+def capped(store: Store) -> Iterator[httpx.Client]:
+    """A server whose statements may cost little, two at a time."""
+    sql = SqlConfig(timeout_s=1, max_memory="50MB", max_rows=1000, max_bytes=100_000, readers=2)  # type: ignore[arg-type]
+    app = web_app(store, lambda: {"ready": True}, Config(sql=sql), Metrics())
+    server = WebServer(app, bind("127.0.0.1:0", "listen.web"))
+    server.start()
+    with httpx.Client(base_url=f"http://{server.address}", trust_env=False, timeout=30) as client:
+        yield client
+    app.state.sql.close()
+    server.stop()

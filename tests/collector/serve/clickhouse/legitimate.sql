@@ -155,3 +155,72 @@ SELECT 1 AS a FORMAT JSONEachRow
 
 -- FINAL and PREWHERE
 SELECT count() FROM runs FINAL PREWHERE project = 'default' WHERE alive
+
+-- a comment of MySQL is a comment
+SELECT 1 /*!40101 , file('x') */
+
+-- Grafana's query builder: a table
+SELECT "run_id", "task_id", "result" FROM "passhat"."trials" WHERE ( "ended" >= toDateTime(1700000000) AND "ended" <= toDateTime(1800000000) ) AND ( "result" = 'fail' ) ORDER BY "ended" DESC LIMIT 1000
+
+-- Grafana's query builder: a time series
+SELECT toStartOfInterval(toDateTime("ended"), INTERVAL 60 second) as "time", "result", count(*) as "n" FROM "passhat"."trials" WHERE ( time >= toDateTime(1700000000) AND time <= toDateTime(1800000000) ) GROUP BY "result", time ORDER BY time ASC LIMIT 1000
+
+-- Grafana's query builder: traces
+SELECT TraceId as traceID, ServiceName as serviceName, SpanName as operationName, Timestamp as startTime, multiply(Duration, 0.000001) as duration FROM "passhat"."otel_traces" WHERE ( Timestamp >= fromUnixTimestamp64Milli(1700000000000) AND Timestamp <= fromUnixTimestamp64Milli(1800000000000) ) AND ( ParentSpanId = '' ) AND ( Duration > 0 ) ORDER BY Timestamp DESC, Duration DESC LIMIT 1000
+
+-- Grafana's query builder: one trace, by a CTE
+WITH '00000000000000000000000000000001' as trace_id SELECT "TraceId" as traceID, "SpanId" as spanID, "ParentSpanId" as parentSpanID, "ServiceName" as serviceName, "SpanName" as operationName, multiply(toUnixTimestamp64Nano("Timestamp"), 0.000001) as startTime, multiply("Duration", 0.000001) as duration, arrayMap(key -> map('key', key, 'value', "SpanAttributes"[key]), mapKeys("SpanAttributes")) as tags, arrayMap(key -> map('key', key, 'value', "ResourceAttributes"[key]), mapKeys("ResourceAttributes")) as serviceTags, if("StatusCode" IN ('Error', 'STATUS_CODE_ERROR'), 2, 0) as statusCode FROM "passhat"."otel_traces" WHERE traceID = trace_id LIMIT 1000
+
+-- Grafana's macro for columns
+SELECT t, groupArray((a, c)) AS groupArr FROM ( SELECT (intDiv(toUInt32(toDateTime(time)), 60) * 60) * 1000 AS t, tool AS a, count() AS c FROM tool_calls WHERE time >= toDateTime(1700000000) AND time <= toDateTime(1800000000) GROUP BY t, a ORDER BY t, a ) GROUP BY t ORDER BY t
+
+-- Grafana's macro for changes a second
+SELECT t, if(n < lagInFrame(n, 1, n) OVER (ORDER BY t ASC), nan, n - lagInFrame(n, 1, n) OVER (ORDER BY t ASC)) / 60 AS n_rate FROM ( SELECT (intDiv(toUInt32(toDateTime(time)), 60) * 60) * 1000 AS t, max(duration_ms) AS n FROM tool_calls GROUP BY t ORDER BY t ) SETTINGS max_execution_time = 60
+
+-- Grafana's macro for fewer points
+SELECT (arrayJoin(lttb(100)(toUnixTimestamp(ended), duration_s)) AS point).1 AS time, point.2 AS value FROM trials
+
+-- Grafana's editor: what is there of a database
+SELECT name FROM system.tables WHERE database = 'passhat' AND name LIKE 'otel%'
+
+-- Grafana's editor: columns of one table
+SELECT name, type, comment FROM system.columns WHERE database = 'passhat' AND table = 'trials'
+
+-- Grafana's editor: aggregates
+SELECT name, is_aggregate FROM system.functions WHERE is_aggregate = 1
+
+-- Grafana Explore: services and their operations
+SELECT DISTINCT ServiceName, SpanName FROM otel_traces WHERE ServiceName != '' ORDER BY ServiceName, SpanName LIMIT 1000
+
+-- Grafana Explore: keys of attributes
+SELECT DISTINCT arrayJoin(mapKeys(SpanAttributes)) AS keys FROM "passhat"."otel_traces" LIMIT 1000
+
+-- clickhouse-connect: columns of a table
+DESCRIBE TABLE `passhat`.`runs`
+
+-- clickhouse-connect: settings with all it knows of them
+SELECT name, value, changed, description, type, readonly FROM system.settings
+
+-- clickhouse-connect: columns without rows
+SELECT * FROM (SELECT run_id, result, ended FROM trials) LIMIT 0 FORMAT Native
+
+-- SQLAlchemy: databases
+SELECT name FROM system.databases WHERE name NOT IN ('system', 'INFORMATION_SCHEMA')
+
+-- SQLAlchemy: tables of a database
+SHOW TABLES FROM `passhat`
+
+-- SQLAlchemy: is there a table
+EXISTS TABLE `passhat`.`runs`
+
+-- SQLAlchemy: the engine of a table
+SELECT engine, name FROM system.tables WHERE database = 'passhat' AND name = 'runs'
+
+-- Superset: how many rows
+SELECT COUNT(*) AS `count` FROM (SELECT `task_id`, `result` FROM `passhat`.`trials` WHERE `ended` >= toDateTime64('2026-01-01 00:00:00.000', 3)) AS `virtual_table` LIMIT 50000
+
+-- Superset: a bucket of time
+SELECT toStartOfHour(toDateTime(`ended`)) AS `__timestamp`, COUNT(*) AS `n` FROM `passhat`.`trials` GROUP BY toStartOfHour(toDateTime(`ended`)) ORDER BY `n` DESC LIMIT 10000
+
+-- Metabase: a first look
+SELECT `passhat`.`trials`.`run_id` AS `run_id`, `passhat`.`trials`.`result` AS `result` FROM `passhat`.`trials` LIMIT 2000

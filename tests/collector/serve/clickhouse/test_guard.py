@@ -63,8 +63,8 @@ def test_attacks_by_get_are_refused_too(client: httpx.Client, bait: Bait, sql: s
 
 
 def test_there_are_attacks_enough() -> None:
-    assert len(statements("attacks.sql")) >= 150
-    assert len(statements("legitimate.sql")) >= 50
+    assert len(statements("attacks.sql")) >= 250
+    assert len(statements("legitimate.sql")) >= 75
 
 
 @pytest.mark.parametrize("sql", statements("legitimate.sql"))
@@ -148,12 +148,21 @@ def test_every_system_table_but_a_few_is_refused(guest: Guest, allowed: Allowed)
         assert refusal(guest, allowed, f"SELECT 1 FROM default.{name}") == "497"
 
 
-def test_every_setting_but_a_few_is_refused(client: httpx.Client, store: Store) -> None:
+def test_every_setting_but_a_few_is_refused(store: Store) -> None:
     names = [name for (name,) in store.query("SELECT name FROM system.settings").rows]
-    tried = [name for name in names if client.post("/clickhouse", content="SELECT 1", params={name: "1"}).is_success]
+    assert len(names) > 1000
+    tried = [name for name in names if may_be_chosen(name)]
     for word in ("file", "schema", "path", "url", "dialect", "filter", "cache", "insert", "allow", "log_query"):
         assert [name for name in tried if word in name] == []
     assert len(tried) < 70
+
+
+def may_be_chosen(name: str) -> bool:
+    try:
+        settings_of([(name, "1")], SqlConfig())
+    except SqlError:
+        return False
+    return True
 
 
 def test_no_word_of_the_grammar_is_a_function_that_is_refused(allowed: Allowed) -> None:
