@@ -181,10 +181,26 @@ def limits_of(config: Config) -> Limits:
 
 
 def _where(config: Config, error: CheckError) -> str:
-    """`passhat.yaml:12: ` for the check that is at fault, when the file names it."""
-    for index, check in enumerate(config.checks or ()):
-        if check.get("id") == error.check_id:
-            path = ("checks", index, error.key) if error.key in check else ("checks", index)
-            found = config.where(*path) or config.where("checks", index)
-            return f"{found}: " if found else ""
-    return ""
+    """`passhat.yaml:12: ` for the check, tag or action at fault, `FILE: ` for a case."""
+    for path, case in cases_of(config.cases):
+        if error.check_id == case["id"] or error.check_id.startswith(f"case:{case['id']}/"):
+            return f"{path}: "
+    written = config.checks or []
+    named = [index for index, check in enumerate(written) if error.check_id and check.get("id") == error.check_id]
+    at_fault = named[-1] if named else next((n for n, check in enumerate(written) if _says(config, check, error)), None)
+    if at_fault is None:
+        found = config.where(*error.key.split(".", 1)) if error.key else ""
+        return f"{found}: " if found else ""
+    key = ("checks", at_fault, error.key)
+    found = config.where(*key) if error.key in written[at_fault] else ""
+    found = found or config.where("checks", at_fault)
+    return f"{found}: " if found else ""
+
+
+def _says(config: Config, check: dict[str, Any], error: CheckError) -> bool:
+    """Whether this check alone gives this error: one without an id, or not in the library, cannot be told by its id."""
+    try:
+        CheckSet.compile([check], config.tags, config.actions)
+    except CheckError as said:
+        return str(said) == str(error)
+    return False

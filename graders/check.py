@@ -22,6 +22,7 @@ from graders.verdict import Axis, Verdict, VerdictStatus
 from semconv.run import Run
 
 # Reworded or moved to another alarm, a check still says the same of the same runs.
+READABLE = 20  # characters of an expression
 _NOT_MEANING = frozenset({"description", "fix", "severity", "gate"})
 
 
@@ -89,8 +90,17 @@ class Check:
         except Exception as error:  # whatever a user's check raises is that check's own error
             return self.verdict("error", f"The check broke: {_one_line(error)}")
         if not trace.open or early:
-            return self.verdict(finding.status, finding.reason, finding.lines)
+            reason = self._worded(finding.reason) if finding.status == "fail" else finding.reason
+            return self.verdict(finding.status, reason, finding.lines)
         return self.verdict("pending", "The run is still open.", finding.lines)
+
+    def _worded(self, reason: str) -> str:
+        """A reason that quotes an expression, with the check's own words before it: not everybody reads CEL."""
+        if not self.description or not any(
+            f"'{text}'" in reason for text in self.definition.values() if _is_long(text)
+        ):
+            return reason
+        return f"{self.description.rstrip('.')}. {reason}"
 
     def _judge(self, trace: Trace, runner: Runner | None) -> tuple[Finding, bool]:
         """(finding, whether it stands although the run is open)."""
@@ -157,6 +167,11 @@ class Check:
             fix=self.fix,
             named=self.named,
         )
+
+
+def _is_long(value: object) -> bool:
+    """An expression that says more than its check's words: `call.ok` reads well by itself."""
+    return isinstance(value, str) and len(value) > READABLE
 
 
 def _without(unsure: tuple[Any, ...], wanted: Predicate, scene: Scene) -> Finding:

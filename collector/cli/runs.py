@@ -128,10 +128,16 @@ def judged(told: Run) -> str:
     order = ("fail", "error", "unknown", "pending", "pass", "not_applicable")
     rows = [
         (MARKS[verdict["status"]], verdict["check_id"], "gate" if verdict["gate"] else "", list(verdict["lines"]) or "",
-         verdict["reason"] + (UNPROVEN if verdict.get("calibration") == "unknown" else ""))
+         because(verdict) + (UNPROVEN if verdict.get("calibration") == "unknown" else ""))
         for verdict in sorted(told["verdicts"], key=lambda v: (order.index(v["status"]), v["check_id"]))
     ]  # fmt: skip
     return table(("", "check", "", "lines", "reason"), rows).rstrip() if rows else "no checks looked at this run"
+
+
+def because(verdict: Run) -> str:
+    """The reason, and of a failed check what to do about it."""
+    fix = verdict.get("fix") if verdict["status"] == "fail" else ""
+    return f"{verdict['reason']} {fix}" if fix else str(verdict["reason"])
 
 
 def said(told: Run) -> str:

@@ -100,6 +100,22 @@ def test_a_check_at_fault_is_told_with_its_line(tmp_path: Path) -> None:
     assert "absence" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [("checks:\n  - {use: force-push}\n  - {kind: absence, of: edit}\n", 3),
+     ("checks:\n  - {use: force-push}\n  - {use: forec-push}\n", 3),
+     ("checks:\n  - {use: force-push}\n  - {use: only-under}\n", 3),
+     ("checks:\n  - {id: a, kind: absence, of: edit}\n  - {id: a, kind: absence, of: edit}\n", 3),
+     ("tags:\n  good: call.ok\n  bad: 'call.ok +'\nchecks: []\n", 3),
+     ("actions:\n  mine: {tool: x}\n", 2)],
+)  # fmt: skip
+def test_every_check_at_fault_is_told_with_its_line(tmp_path: Path, written: str, line: int) -> None:
+    (tmp_path / "passhat.yaml").write_text(written)
+    done = here("checks", "validate")
+    assert done.returncode == 2
+    assert f"passhat.yaml:{line}" in done.stderr, done.stderr
+
+
 def test_checks_are_listed() -> None:
     rows = json.loads(here("checks", "list", "--json").stdout)
     assert [row["id"] for row in rows if row["gate"]] == ["tests-after-last-edit", "no-test-edits", "no-repeats"]
