@@ -55,6 +55,7 @@ class Call:
     final = False  # the run's final answer
     closed = True  # whether the run is
     cut = False  # whether values of the run are known to have been cut
+    inner = False  # of an open run: what is missing above it may turn out to be the outside of this very call
 
     def __init__(self, line: TraceLine, event: EventKind, result: TraceLine | None, table: ActionTable) -> None:
         self.line = line

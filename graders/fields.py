@@ -47,8 +47,12 @@ CALL_FIELDS: dict[str, FieldType] = {
 INPUT_FIELDS = frozenset({"input", "input_text", "command", "commands", "path", "paths", "actions", "tags"})
 OUTPUT_FIELDS = frozenset({"output_text", "output_json", "ok", "error", "status", "duration_ms", "actions", "tags"})
 
-# Fields that a line arriving later, in front of the call, would change.
-POSITIONAL_FIELDS = frozenset({"n", "index", "turn", "last_user", "last_assistant", "depth"})
+# Fields that a line arriving later, in front of the call, would change, or a span that turns out to be around it.
+POSITIONAL_FIELDS = frozenset({"n", "index", "turn", "last_user", "last_assistant", "depth", "agent"})
+
+# What may still change while a run goes on: a call that failed may be tried again under its id. That something was done
+# (`actions`, `tags`) stands.
+UNSETTLED_FIELDS = POSITIONAL_FIELDS | OUTPUT_FIELDS - {"actions", "tags"}
 
 RUN_FIELDS: dict[str, FieldType] = {
     "run_id": "text",

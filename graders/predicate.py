@@ -10,7 +10,7 @@ from typing import Any
 from graders.call import BUILT_IN_TAGS, TURN_TAGS, WRITE_KINDS, Call
 from graders.cel import RESERVED, Compiler, Expression, Failure
 from graders.errors import CheckError
-from graders.fields import CALL_FIELDS, POSITIONAL_FIELDS
+from graders.fields import CALL_FIELDS, UNSETTLED_FIELDS
 from graders.values import Key, key_of
 
 NOUNS = {
@@ -118,7 +118,7 @@ class FieldIs(Predicate):
 
     def __init__(self, source: str, field: str, value: object, *, equal: bool) -> None:
         self.source = source
-        self.stable = field not in POSITIONAL_FIELDS
+        self.stable = field not in UNSETTLED_FIELDS
         self._field = field
         self._value = value
         self._equal = equal
@@ -151,7 +151,7 @@ class CelPredicate(Predicate):
         self.expression = expression
         self.tags = tags.used_by(expression.names)
         self.on_turns = bool(self.tags & TURN_TAGS)
-        self.stable = not (expression.fields & POSITIONAL_FIELDS or expression.bare) and all(
+        self.stable = not (expression.fields & UNSETTLED_FIELDS or expression.bare) and all(
             tags.is_stable(tag) for tag in self.tags
         )
         self._of = tags

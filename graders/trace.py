@@ -8,10 +8,12 @@ from typing import Any
 from graders.actions import ActionTable
 from graders.call import CALL_TAGS, Call, EventKind
 from graders.lazy import lazy
+from graders.values import Key, key_of
 from semconv.facts import CUT_VALUE
 from semconv.run import Run
 from semconv.trace_line import TraceLine
 
+_UNPLACED = frozenset({"missing_parent", "server_side"})  # flags of lines whose call may have an outside yet to come
 _LEFT_OUT = "[redacted:content:"
 
 
@@ -26,6 +28,7 @@ class Trace:
         self.picked: dict[str, Any] = {}  # what each expression picks, for the checks that share it
         self.events = _events_of(run, table)
         self.calls = [event for event in self.events if event.event == "call"]
+        self.doubtful = _doubles(self.calls) if self.open else frozenset()
         _mark_final(self.events, closed=not self.open)
 
     @lazy
@@ -67,7 +70,8 @@ class Trace:
                 turns = [line.num_turns for line in run.lines if line.num_turns is not None]
                 return run.turns or (turns[-1] if turns else None)
             case "input_tokens" | "output_tokens" | "cost_usd":
-                value: float | int | None = getattr(run, name)
+                # of an open run an agent's own sum may still give way to what its requests tell
+                value: float | int | None = None if self.open else getattr(run, name)
                 return value if value is not None else _sum_of(run.lines, name)
             case "tokens":
                 parts = [self.total("input_tokens"), self.total("output_tokens")]
@@ -134,11 +138,47 @@ def _events_of(run: Run, table: ActionTable) -> list[Call]:
             event = Call(line, kind, results.get(id(line)), table)
             event.order, event.turn, event.closed, event.cut = len(events), turn, closed, cut
             event.last_user, event.last_assistant = last_user, last_assistant
+            event.inner = not closed and not _UNPLACED.isdisjoint(line.flags)
             if kind == "call":
                 event.index = calls
                 calls += 1
             events.append(event)
     return events
+
+
+def _doubles(calls: list[Call]) -> frozenset[int]:
+    """Calls of an open run that may turn out to be others of it: counted too, they would have to be taken back."""
+    known: dict[str, _Seen] = {}
+    doubles: set[int] = set()
+    for call in sorted(calls, key=lambda call: call.inner):  # each that stands by itself first
+        seen = known.setdefault(call.tool, _Seen())
+        if call.inner and seen.may_hold(call):
+            doubles.add(id(call))
+        seen.add(call)
+    return frozenset(doubles)
+
+
+class _Seen:
+    """Calls of one tool."""
+
+    def __init__(self) -> None:
+        self._inputs: set[Key] = set()
+        self._ids: set[str] = set()
+        self._vague = False
+
+    def add(self, call: Call) -> None:
+        self._ids.add(call.line.call_id)
+        if call.input_is_whole:
+            self._inputs.add(key_of(call.input))
+        else:
+            self._vague = True
+
+    def may_hold(self, call: Call) -> bool:
+        """Whether one of them may be this one: one id, equal arguments, or arguments that nobody knows."""
+        if not self._ids:
+            return False
+        same_id = bool(call.line.call_id) and call.line.call_id in self._ids
+        return same_id or self._vague or not call.input_is_whole or key_of(call.input) in self._inputs
 
 
 def _kinds(line: TraceLine, results: dict[int, TraceLine], last_assistant: str) -> list[EventKind]:

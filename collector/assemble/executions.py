@@ -11,13 +11,14 @@ from itertools import islice
 
 from collector.assemble.exchanges import Placed
 from collector.assemble.scopes import Scope, Scopes
-from collector.assemble.tree import Node
+from collector.assemble.tree import MISSING_PARENT, Node
 from collector.assemble.values import better_state, has_input, same_input
 from semconv.facts import Facts, SpanFacts
 from semconv.trace_line import InputState, Status
 from semconv.values import JsonValue
 
 SERVER_SIDE = "server_side"
+_OUTER = ("tool", "agent")
 MAX_OPEN = 64  # clients of one tool at work at one time that are looked through for a server's span
 
 
@@ -137,6 +138,7 @@ def executions_of(nodes: Sequence[Node], logs: Sequence[Placed], scopes: Scopes)
     was asked for (`calls`)."""
     folded: dict[Node, Execution] = {}
     found: list[Execution] = []
+    stranded = _stranded(nodes)
     for node in nodes:
         if node.facts.operation == "tool":
             outer = folded.get(scopes.tool_above[node]) if node in scopes.tool_above else None
@@ -145,10 +147,22 @@ def executions_of(nodes: Sequence[Node], logs: Sequence[Placed], scopes: Scopes)
                 folded[node] = outer
                 continue
             folded[node] = _execution(node, scopes.of[node])
+            if node in stranded and MISSING_PARENT not in node.flags:
+                folded[node].flags += (MISSING_PARENT,)
             found.append(folded[node])
     found = _fold_servers(found)
     found.extend(_of_logs(logs, folded, scopes, len(nodes)))
     found.sort(key=lambda execution: (execution.start, execution.place))
+    return found
+
+
+def _stranded(nodes: Sequence[Node]) -> set[Node]:
+    """Spans with an ancestor missing, up to the next tool or agent: it may be the outside of their own call."""
+    found: set[Node] = set()
+    for node in nodes:  # parents first
+        above = node.parent
+        if MISSING_PARENT in node.flags if above is None else above in found and above.facts.operation not in _OUTER:
+            found.add(node)
     return found
 
 

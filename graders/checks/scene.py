@@ -44,7 +44,7 @@ class Scene:
     def __init__(self, trace: Trace, events: list[Call], doubtful: frozenset[int] = frozenset()) -> None:
         self.trace = trace
         self.events = events
-        self.doubtful = doubtful
+        self.doubtful = doubtful | trace.doubtful
         self.lossy = bool(trace.lossy)
         self._is_whole = events is trace.events
 
@@ -74,6 +74,11 @@ class Scene:
         if self._is_whole:
             return self.trace.calls
         return [event for event in self.events if event.event == "call"]
+
+    @property
+    def sure_calls(self) -> int:
+        """How many calls there are at least."""
+        return sum(id(call) not in self.doubtful for call in self.calls) if self.doubtful else len(self.calls)
 
     def lossy_because(self) -> str:
         """Why absence proves nothing here, for a reason sentence."""

@@ -14,6 +14,8 @@ from graders.fields import CALL_FIELDS, RUN_FIELDS, STABLE_RUN_FIELDS
 from graders.predicate import Tags
 
 _LIMITS = ("tool_calls", "turns", "tokens", "input_tokens", "output_tokens", "cost_usd", "seconds")
+# Of a run that goes on. A root that arrives may say that it took less time, and that turns were those of another agent.
+_GROWING = frozenset(_LIMITS) - {"seconds", "turns"}
 _EVENTS = frozenset({"calls", "counts"})
 
 
@@ -32,11 +34,12 @@ class Budget(Struct, frozen=True):
     def judge(self, scene: Scene) -> Finding:
         missing: list[str] = []
         for name, limit in self.limits.items():
-            total = len(scene.calls) if name == "tool_calls" else scene.trace.total(name)
+            total = scene.sure_calls if name == "tool_calls" else scene.trace.total(name)
             if total is None:
                 missing.append(name)
             elif total > limit:
-                return Finding("fail", f"{_plain(name)}: {total:g}, at most {limit:g} allowed.", (), permanent=True)
+                said = f"{_plain(name)}: {total:g}, at most {limit:g} allowed."
+                return Finding("fail", said, (), permanent=name in _GROWING)
         if missing:
             return Finding("unknown", f"Not captured: {', '.join(_plain(name) for name in missing)}.")
         if scene.lossy:
