@@ -35,10 +35,11 @@ format: $(DEV) ## let ruff format and fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(SETUP) ## measure: ingest against its floor, normalising, grading, reliability (ARGS go to ingest)
+bench: $(SETUP) ## measure: ingest against its floor, normalising, grading, verdicts, reliability (ARGS go to ingest)
 	$(BIN)/python -m bench.ingest $(ARGS)
 	$(BIN)/python -m bench.normalise
 	$(BIN)/python -m bench.grade
+	$(BIN)/python -m bench.verdicts
 	$(BIN)/python -m bench.reliability
 
 examples: $(DEV) ## run examples/ with their own packages against a stub of a model

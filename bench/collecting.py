@@ -1,6 +1,7 @@
 """A real collector for a measurement: in its own process, told by lines on stdin.
 
-`count` answers how many spans can be queried, what it costs in memory and what waits; end of input stops it.
+`count` answers how many spans can be queried, what it costs in memory and what waits, `waited` how long verdicts took;
+end of input stops it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ def main(data: Path, grading: str, durability: str) -> None:
     for line in sys.stdin:
         if line.strip() == "count":
             say(counted(collector))
+        elif line.strip() == "waited":
+            say(waited(collector))
     collector.stop()
 
 
@@ -33,15 +36,33 @@ def counted(collector: Collector) -> dict[str, float]:
     store = collector.store
     (spans,) = store.query("SELECT uniqExact(project, trace_id, span_id) FROM spans").rows[0]
     (runs,) = store.query("SELECT uniqExact(project, run_id) FROM runs").rows[0]
+    (graded,) = store.query("SELECT count() FROM runs FINAL WHERE NOT open").rows[0]
     usage = resource.getrusage(resource.RUSAGE_SELF)
     to_mib = 1024 if sys.platform != "darwin" else 1024 * 1024
     return {
         "spans": spans,
         "runs": runs,
+        "graded": graded,
         "waiting": collector.loop.waiting,
         "peak_mib": usage.ru_maxrss / to_mib,
         "cpu_s": usage.ru_utime + usage.ru_stime,
     }
+
+
+def waited(collector: Collector) -> dict[str, float]:
+    """Seconds from due (stored for the last time, then settled) to the row of the closed run."""
+    sql = """SELECT
+            count() AS runs, quantileExact(0.5)(lag) AS p50, quantileExact(0.99)(lag) AS p99, max(lag) AS longest
+        FROM
+        (
+            SELECT (toUnixTimestamp64Nano(graded_at) - stored_ns) / 1e9 - {settle_s:Float64} AS lag
+            FROM (SELECT units[1] AS unit, graded_at FROM runs FINAL WHERE NOT open) AS closed
+            INNER JOIN
+            (
+                SELECT unit, max(toUnixTimestamp64Nano(stored_at)) AS stored_ns FROM arrivals WHERE spans > 0 GROUP BY unit
+            ) AS arrived USING (unit)
+        )"""
+    return collector.store.query(sql, {"settle_s": collector.config.runs.settle_s}).dicts()[0]
 
 
 def say(what: object) -> None:

@@ -52,6 +52,9 @@ def test_the_other_measurements_tell_their_figures() -> None:
     graded = told("grade", "--runs", "20")
     assert all(25 < row["lines_per_run"] < 35 for row in graded)
     assert len(graded) == 3
+    (lag,) = told("verdicts", "--spans", "510", "--seconds", "0.5")
+    assert lag["runs"] > 0
+    assert -0.1 < lag["p50_s"] <= lag["p99_s"] <= lag["longest_s"]
     views = told("reliability", "--tasks", "10", "--days", "7", "--trials", "2000")
     small, large = views[: len(views) // 2], views[len(views) // 2 :]
     assert [row["view"] for row in small] == [row["view"] for row in large]
