@@ -278,6 +278,14 @@ def test_the_sql_page_says_what_the_sql_files_say() -> None:
     assert page("docs/sql.md") == sql_page.page(), "write it again: python -m tests.house.sql_page"
 
 
+def test_known_cases_are_shown_by_tests_that_exist() -> None:
+    told = re.findall(r"(tests/[\w/]+\.py)((?:,? `\w+`)*)", (ROOT / "docs" / "known-cases.md").read_text())
+    assert len(told) > 30
+    for path, names in told:
+        text = (ROOT / path).read_text()
+        assert [name for name in re.findall(r"`(\w+)`", names) if f"def {name}(" not in text] == [], path
+
+
 def test_pages_that_the_source_mentions_exist() -> None:
     mentioned = {
         name
