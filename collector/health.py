@@ -9,7 +9,9 @@ ready is: then requests are refused, or soon will be.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -108,6 +110,20 @@ def _of_stages(seen: Seen) -> Iterator[Problem]:
     if seen.silent_s > STUCK_S and not seen.errors.get("grade"):
         error = f"nothing was heard of grading for {seen.silent_s:.0f} s"
         yield Problem("grade", error, "a check may hang: the last lines of the log say which; else restart passhat")
+
+
+class Filling:
+    """How long the spool takes until it is full, as it grew in the last minute."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque(maxlen=60)
+
+    def seconds_left(self, now_s: float, size: int, max_bytes: int) -> float:
+        """Takes in the size at this moment. Infinite while it does not grow."""
+        self._seen.append((now_s, size))
+        began_s, before = self._seen[0]
+        grown = size - before
+        return inf if grown <= 0 else max(0.0, (max_bytes - size) * (now_s - began_s) / grown)
 
 
 class Watch:

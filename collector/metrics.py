@@ -41,6 +41,9 @@ class Metrics:
         self.spool_bytes = Gauge("passhat_spool_bytes", "Bytes waiting in the spool", registry=r)
         self.spool_entries = Gauge("passhat_spool_entries", "Export requests waiting in the spool", registry=r)
         self.set_aside = Gauge("passhat_set_aside", "Files in the spool's quarantine", registry=r)
+        self.spool_seconds_left = Gauge(
+            "passhat_spool_seconds_left", "Until the spool is full, as it grew in the last minute", registry=r
+        )
         self.stored = Counter("passhat_stored", "Spans or log records written to the store", ["signal"], registry=r)
         self.store_errors = Counter(
             "passhat_store_errors", "Failed writes to the store, retried", ["reason"], registry=r

@@ -23,7 +23,7 @@ from msgspec import Struct, to_builtins
 from collector.config import Config
 from collector.grade.grader import Grader
 from collector.grade.loop import GradeLoop
-from collector.health import Health, Phase, Seen, Watch, health_of
+from collector.health import Filling, Health, Phase, Seen, Watch, health_of
 from collector.journal import folder_in
 from collector.listen import Doors, WebServer, bind_all
 from collector.metrics import Metrics
@@ -79,6 +79,7 @@ class Collector:
         self.metrics = metrics or Metrics()
         self.addresses = Addresses(grpc="", http="", web="")
         self.phase: Phase = "starting"
+        self._filling = Filling()
         self._closing = ExitStack()  # undone in reverse: listeners first, the store last
         with ExitStack() as opened:
             self._build(opened)
@@ -131,7 +132,7 @@ class Collector:
         self._tls = frozenset(listen.tls.listeners if self._certificates is not None else ())
         grpc, http, web = (self._certificates if name in self._tls else None for name in ("grpc", "http", "web"))
         self._grpc = GrpcServer(self.receiver, listen.grpc, grpc.grpc_credentials() if grpc is not None else None)
-        self._watch = Watch(self.health, self._grpc.say, self.metrics)
+        self._watch = Watch(self._look, self._grpc.say, self.metrics)
         receiving = http_app(self.receiver)
         self._http = WebServer(receiving, doors.http, certificates=http)
         app = web_app(self.store, self.status, self.config, self.metrics, self.removals)
@@ -172,6 +173,12 @@ class Collector:
     def _tell_left(self) -> None:
         if left := self.spool.stats().entries:
             log.warning("%d requests wait in the spool: they are stored after the next start", left)
+
+    def _look(self) -> Health:
+        """Once a second: the health, and how the spool grows."""
+        size, most = self.spool.stats().bytes, self.config.spool.max_bytes
+        self.metrics.spool_seconds_left.set(self._filling.seconds_left(time.monotonic(), size, most))
+        return self.health()
 
     def health(self) -> Health:
         """The state, with what is not well and what to do about it."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pytest
 
-from collector.health import Health, Seen, Watch, health_of
+from collector.health import Filling, Health, Seen, Watch, health_of
 from collector.metrics import Metrics
 from collector.spool import SpoolStats
 
@@ -55,6 +56,17 @@ def test_each_problem_says_what_it_is_and_what_to_do(what: Any, stage: str, read
 def test_what_refuses_comes_first() -> None:
     told = health_of("running", seen(errors={"store": "away"}, broken="read-only", waited_s=99.0))
     assert [one.stage for one in told.problems] == ["spool", "store"]
+
+
+def test_the_time_until_the_spool_is_full() -> None:
+    filling = Filling()
+    assert filling.seconds_left(0.0, 100, 1000) == inf
+    assert filling.seconds_left(10.0, 200, 1000) == 80
+    assert filling.seconds_left(20.0, 1000, 1000) == 0
+    assert filling.seconds_left(30.0, 50, 1000) == inf
+    for second in range(31, 91):  # what is older than a minute is forgotten
+        filling.seconds_left(float(second), 50, 1000)
+    assert filling.seconds_left(92.0, 110, 1000) == 890
 
 
 def test_changes_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
