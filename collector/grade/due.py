@@ -38,6 +38,7 @@ class UnitState(Struct):
     looked_ns: int = -1
     failures: int = 0
     retry_ns: int = 0
+    carried_ns: int = 0  # when it was asked for anew, because it waited for long
 
     def arrive(self, first_ns: int, last_ns: int, *, rooted: bool, ended: bool) -> bool:
         """Take in one arrival; true when it brought something new."""
@@ -57,6 +58,14 @@ class UnitState(Struct):
     def settled(self) -> bool:
         """Graded closed, and nothing new since."""
         return self.graded_ns >= self.last_stored_ns and self.touched_ns == 0
+
+
+def waits_since(state: UnitState) -> int:
+    """Since when something of the unit waits to be graded: a collector that starts must look back as far."""
+    since = state.touched_ns or NEVER_NS
+    if state.graded_ns < state.last_stored_ns:
+        since = min(since, state.first_stored_ns if state.graded_ns < 0 else state.graded_ns)
+    return max(since, state.carried_ns)
 
 
 def closes_at(state: UnitState, policy: DuePolicy) -> tuple[int, ClosedBy]:

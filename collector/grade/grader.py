@@ -119,7 +119,7 @@ class Grader:
         outcome = outcome_in_force(outcomes, verdicts)
         policy, age_s = self.checks.policy, max(0.0, (snapshot.now_ns - run.ended_ns) / SECOND_NS)
         trial = judge(run, verdicts, outcome, basis, policy, age_s)
-        is_young = age_s < policy.mature_s and trial.reason == AWAITING_OUTCOME
+        young = " young" if age_s < policy.mature_s and trial.reason == AWAITING_OUTCOME else ""
         return Grading(
             run=run,
             verdicts=tuple(verdicts),
@@ -128,7 +128,7 @@ class Grader:
             checks_version=self.checks.version_for(run),
             epoch=self.epoch,
             inputs=snapshot.inputs,
-            input_digest=digest_of(snapshot.unit, run, outcomes, basis, verdicts, is_young=is_young),
+            input_digest=digest_of(snapshot.unit, run, outcomes, basis + young, verdicts),
             outcomes=tuple(outcomes),
             actions=self.checks.actions(run),
             members=snapshot.unit.members,
@@ -160,9 +160,7 @@ def task_of(run: Run) -> Task:
     return (run.project, run.task_id, run.task_version)
 
 
-def digest_of(
-    unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str, verdicts: Sequence[Verdict], *, is_young: bool
-) -> str:
+def digest_of(unit: Unit, run: Run, outcomes: Sequence[Outcome], basis: str, verdicts: Sequence[Verdict] = ()) -> str:
     """What went into a grading: equal digest, nothing to write. Not the lines: a price table must not regrade."""
     parts: Iterable[str] = (
         *sorted(f"{facts.content_hash} {facts.facts_hash}" for facts in unit.facts),
@@ -170,7 +168,6 @@ def digest_of(
         f"normaliser {NORMALISER_VERSION}",
         f"closed {run.closed_by}",
         f"basis {basis}",
-        *(["young"] if is_young else []),
         *(flag for flag in run.flags if flag == SHARED_WORKSPACE),  # what other runs did
         *(f"judge {one.check_id} {one.status} {one.reason}" for one in verdicts if one.kind == "judge"),
     )

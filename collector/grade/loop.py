@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
 from collector.grade.grader import Assembled, Grader, Task, task_of
+from collector.grade.horizon import Horizon
 from collector.grade.remembered import Remembered, rejudged, remembered, with_outcomes
 from collector.grade.ripening import Ripening
 from collector.grade.workspaces import flag_shared
@@ -34,7 +35,7 @@ BATCH_UNITS = 200
 class GradeLoop:
     """One thread that tails arrivals, keeps due times and grades what is due.
 
-    It holds nothing that the store does not: at start it reads arrivals back as far as `max_age_s` and goes on.
+    It holds nothing that the store does not: at start it reads arrivals from the mark of its horizon and goes on.
     """
 
     def __init__(self, store: Store, grader: Grader, policy: DuePolicy, metrics: Metrics) -> None:
@@ -48,6 +49,7 @@ class GradeLoop:
         self._swept_ns = 0
         self._agreed_ns = 0
         self._ripening = Ripening(grader.checks.policy)
+        self._horizon = Horizon(store, policy.max_age_s)
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="grade", daemon=True)
@@ -104,6 +106,8 @@ class GradeLoop:
             self.heard_at = time.monotonic()
             if self._stop.is_set():
                 break
+        if self._horizon.is_due(now_ns):
+            self._horizon.advance({key: self._units[key] for key in self._pending}, now_ns)
         self._agree(now_ns)
         self.as_of_ns = now_ns
         return 0.0 if due else self._until_next(now_ns)
@@ -135,7 +139,7 @@ class GradeLoop:
 
     def _since(self, now_ns: int) -> int:
         if not self._read_to_ns:
-            return now_ns - int(self._policy.max_age_s * SECOND_NS)
+            return self._horizon.start_ns(now_ns)
         if now_ns - self._swept_ns < SWEEP_NS:
             return self._read_to_ns - SHORT_OVERLAP_NS
         self._swept_ns = now_ns

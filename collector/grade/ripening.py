@@ -14,7 +14,7 @@ ROUNDING_NS = 1_000_000  # ages are compared as floats
 
 
 class Ripening:
-    """When each unit with a trial that waits only for its age is judged again. What is known here is in the store too."""
+    """When each unit with a trial that waits only for its age is judged again. The store knows it all too."""
 
     def __init__(self, policy: TrialPolicy) -> None:
         self._mature_ns = int(policy.mature_s * SECOND_NS)

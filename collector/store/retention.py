@@ -48,8 +48,8 @@ TABLES: dict[str, tuple[Kept, str]] = {
 }
 # Grown by tasks and versions, not by traffic, or what says that a run was deleted.
 FOR_EVER = (
-    "checks_in_force", "checks_versions", "collectors", "frozen_runs", "normalisers", "policy", "replays",
-    "run_tombstones", "schema_migrations", "task_versions",
+    "checks_in_force", "checks_versions", "collectors", "frozen_runs", "grading_marks", "normalisers", "policy",
+    "replays", "run_tombstones", "schema_migrations", "task_versions",
 )  # fmt: skip
 _TTL = re.compile(r"\bTTL (.+?)(?: SETTINGS |$)")
 
@@ -94,7 +94,7 @@ class Retention:
         self._database = connections.target.database
 
     def apply(self, ages: Ages, max_age_s: float) -> list[str]:
-        """Change the TTL of tables where it is another; those changed. Arrivals stay as long as runs may be open."""
+        """Change the TTL of tables where it is another; those changed. Arrivals stay as long as spans do, or longer."""
         wanted = _seconds_of(ages, max_age_s)
         in_force = self._in_force()
         changed = []
@@ -147,7 +147,8 @@ def _seconds_of(ages: Ages, max_age_s: float) -> dict[Kept, int]:
         "joins": max(telemetry) if all(telemetry) else 0,  # what ties spans and logs together goes with the last
         "runs": ages.runs,
         "verdicts": ages.verdicts,
-        "arrivals": int(max_age_s) + DAY_S,
+        # What nobody graded is found by them, however long no collector ran; and a run may stay open for so long.
+        "arrivals": max(*telemetry, int(max_age_s) + DAY_S) if all(telemetry) else 0,
     }
 
 

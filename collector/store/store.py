@@ -201,6 +201,16 @@ class Store:
             AND task_version = {version:String} AND alive ORDER BY ALL"""
         return [unit for (unit,) in self._reader.rows(sql, project=project, task=task_id, version=task_version)]
 
+    def graded_to(self) -> tuple[int, int]:
+        """What was stored before the first (ns of the store's clock) needs no grading; when the oldest arrival was."""
+        [(mark_ns, oldest_ns)] = self._reader.rows(statement("grade/horizon"))
+        return int(mark_ns), int(oldest_ns)
+
+    def mark_graded(self, at_ns: int) -> None:
+        """Write down that what was stored before needs no grading any more, or is asked for anew."""
+        with self._connections.writer() as client:
+            client.insert("grading_marks", [[at_ns]], column_names=["at_ns"])
+
     def left_behind(self) -> list[Key]:
         """A (project, unit) of each run that is judged by trajectory though its task has outcomes."""
         return [(project, unit) for project, unit in self._reader.rows(statement("grade/left_behind"))]

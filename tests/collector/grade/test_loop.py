@@ -210,6 +210,39 @@ def test_a_young_trial_is_judged_once_it_is_old_enough(
     assert loop.waiting == 0
 
 
+def test_what_was_stored_before_a_long_stop_is_graded_at_the_next_start(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = DuePolicy(settle_s=0, idle_s=1000, max_age_s=3600)
+    put(store, span(1, 1, task="t"))
+    loop, _ = loop_over(store, policy)
+    loop.step()
+    put(store, span(2, 1, task="u"))
+    store.add_outcomes([("default", Outcome(f"{1:032x}", "pass", "harness", time_ns=1))])
+    later = store.now_ns() + 2 * 3600 * 10**9
+    monkeypatch.setattr(store, "now_ns", lambda: later)
+    loop, _ = loop_over(store, policy)
+    loop.step()
+    assert {run: result for run, (result, _) in results(store).items()} == {"1": "pass", "2": "unknown"}
+    assert loop.waiting == 0
+
+
+def test_what_cannot_be_graded_for_long_is_not_forgotten_by_a_start(store: Store) -> None:
+    put(store, span(1, 1, task="t"))
+    with store._connections.writer() as client:  # two hours ago
+        client.command("TRUNCATE TABLE arrivals")
+        client.command(
+            "INSERT INTO arrivals (stored_at, project, unit, trace_id, spans, root, run_end, collector)"
+            " SELECT now64(9) - 7200, 'default', leftPad('1', 32, '0') AS unit, unit, 1, true, false, 'c'"
+        )
+    policy, checks = DuePolicy(settle_s=0, idle_s=1000, max_age_s=3600), CheckSet.compile()
+    loop_over(store, policy, Breaking(checks, Policy(), store.register_checks(checks.digest, "{}")))[0].step()
+    assert store.graded_to()[0] > store.now_ns() - 3600 * 10**9
+    assert results(store) == {}
+    loop_over(store, policy)[0].step()
+    assert set(results(store)) == {"1"}
+
+
 class Breaking(Grader):
     """A grader with a fault of ours in it: one unit cannot be assembled."""
 
