@@ -59,7 +59,10 @@ def waited(collector: Collector) -> dict[str, float]:
             FROM (SELECT units[1] AS unit, graded_at FROM runs FINAL WHERE NOT open) AS closed
             INNER JOIN
             (
-                SELECT unit, max(toUnixTimestamp64Nano(stored_at)) AS stored_ns FROM arrivals WHERE spans > 0 GROUP BY unit
+                SELECT unit, max(toUnixTimestamp64Nano(stored_at)) AS stored_ns
+                FROM arrivals
+                WHERE spans > 0
+                GROUP BY unit
             ) AS arrived USING (unit)
         )"""
     return collector.store.query(sql, {"settle_s": collector.config.runs.settle_s}).dicts()[0]
