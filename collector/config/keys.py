@@ -5,13 +5,15 @@ Unknown keys are refused: a misspelt `setle_s` that is silently ignored would gr
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
+from collector.config.judge import JudgeConfig
+from collector.config.section import Count as Count
+from collector.config.section import Section, http_url
 from collector.config.source import Source
 from collector.config.units import (
     DAY_S,
@@ -34,7 +36,6 @@ Status = Literal["pass", "fail", "error", "unknown", "not_applicable"]
 Trouble = Literal["fail", "gate_denied", "slo_burn"]
 Share = Annotated[float, Field(ge=0, le=1)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
-Count = Annotated[int, Field(ge=1)]
 
 
 def _tag_name(name: str) -> str:
@@ -53,24 +54,6 @@ def _reader_url(url: str) -> str:
     if not re.match(r"(clickhouse://[^/]|https?://[^/])", url):
         raise ValueError("write clickhouse://reader:password@host:8443/database?secure=true")
     return url
-
-
-def _http_url(url: str) -> str:
-    if not re.match(r"https?://[^/\s]+", url):
-        raise ValueError("write https://host:port/path")
-    return url
-
-
-def _json_values(value: Any) -> Any:
-    """Numbers and flags of a free map: scalars arrive as text."""
-    if isinstance(value, dict):
-        return {key: _json_values(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_json_values(inner) for inner in value]
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
 
 
 def _pattern(text: str) -> str:
@@ -96,12 +79,6 @@ def _kind(name: str) -> str:
 
 
 Pattern = Annotated[str, AfterValidator(_pattern)]
-
-
-class Section(BaseModel):
-    """A part of the configuration: frozen, and closed to keys it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, hide_input_in_errors=True)
 
 
 class StoreConfig(Section):
@@ -274,7 +251,7 @@ class RedactConfig(Section):
 class TelemetryConfig(Section):
     """What the collector says of itself over OTLP; off without an endpoint."""
 
-    endpoint: Annotated[str, AfterValidator(_http_url)] | None = None
+    endpoint: Annotated[str, AfterValidator(http_url)] | None = None
     protocol: Literal["http/protobuf", "grpc"] = "http/protobuf"
     headers: dict[str, str] = Field(default={}, repr=False)
     interval_s: Annotated[Seconds, Field(gt=0)] = 60.0
@@ -292,7 +269,7 @@ class RetentionConfig(Section):
 class ExportConfig(Section):
     """Verdicts out as OTLP log events; off without an endpoint. `since`: how far back the first time."""
 
-    endpoint: Annotated[str, AfterValidator(_http_url)] | None = None
+    endpoint: Annotated[str, AfterValidator(http_url)] | None = None
     protocol: Literal["http/protobuf", "grpc"] = "http/protobuf"
     headers: dict[str, str] = Field(default={}, repr=False)
     compression: Literal["gzip", "none"] = "gzip"
@@ -304,49 +281,11 @@ class ExportConfig(Section):
 class WebhookConfig(Section):
     """Whom to tell when something starts going wrong, and when it is over."""
 
-    url: Annotated[str, AfterValidator(_http_url)] = Field(repr=False)
+    url: Annotated[str, AfterValidator(http_url)] = Field(repr=False)
     on: Annotated[tuple[Trouble, ...], BeforeValidator(as_list), Field(min_length=1)] = ("gate_denied", "slo_burn")
     cooldown: WholeSeconds = HOUR_S
     headers: dict[str, str] = Field(default={}, repr=False)
     timeout_s: Annotated[Seconds, Field(gt=0)] = 10.0
-
-
-class JudgeBudget(Section):
-    """What may be spent on asking models in some time; None for no limit."""
-
-    calls: Count | None = None
-    tokens: Count | None = None
-    cost_usd: Annotated[float, Field(gt=0)] | None = None
-
-
-class JudgePrice(Section):
-    """USD for a million tokens."""
-
-    input: Annotated[float, Field(ge=0)] = 0.0
-    output: Annotated[float, Field(ge=0)] = 0.0
-
-
-class JudgeConfig(Section):
-    """The model behind `judge` checks; none is asked without an URL."""
-
-    url: Annotated[str, AfterValidator(_http_url)] | None = None
-    api: Literal["openai", "anthropic"] = "openai"
-    model: str | None = None
-    api_key: str | None = Field(default=None, repr=False)
-    parameters: Annotated[dict[str, Any], BeforeValidator(_json_values)] = {"temperature": 0, "max_tokens": 1024}
-    timeout_s: Annotated[Seconds, Field(gt=0)] = 60.0
-    retries: Annotated[int, Field(ge=0, le=10)] = 2
-    wait: WholeSeconds = DAY_S
-    per_hour: JudgeBudget = JudgeBudget(calls=100)
-    per_day: JudgeBudget = JudgeBudget(calls=1000)
-    price: JudgePrice = JudgePrice()
-
-    @model_validator(mode="after")
-    def _priced(self) -> Self:
-        limited = self.per_hour.cost_usd or self.per_day.cost_usd
-        if limited and not (self.price.input and self.price.output):
-            raise ValueError("a limit in USD needs `price`: {input, output}, USD for a million tokens")
-        return self
 
 
 class Config(Section):
@@ -359,10 +298,10 @@ class Config(Section):
     store: StoreConfig = StoreConfig()
     runs: RunsConfig = RunsConfig()
     trials: TrialsConfig = TrialsConfig()
-    actions: dict[str, Any] = {}
-    tags: dict[Annotated[str, AfterValidator(_tag_name)], str] = {}
+    actions: dict[str, Any] = Field(default={})
+    tags: dict[Annotated[str, AfterValidator(_tag_name)], str] = Field(default={})
     checks: list[dict[str, Any]] | None = None
-    gates: dict[str, GateConfig] = {}
+    gates: dict[str, GateConfig] = Field(default={})
     slos: tuple[SloConfig, ...] = ()
     cases: Path = Path("cases")
     dialects: Annotated[tuple[Path, ...], BeforeValidator(as_list)] = ()

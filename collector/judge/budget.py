@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collector.config.keys import JudgeBudget, JudgeConfig
+from collector.config.judge import JudgeBudget, JudgeConfig
 from collector.store.judgements import Spent
 from graders.checks.judge import Question
 

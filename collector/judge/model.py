@@ -8,7 +8,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from collector.config.keys import JudgeConfig
+from collector.config.judge import JudgeConfig
 from collector.judge.budget import estimate
 from graders.checks.judge import Question
 

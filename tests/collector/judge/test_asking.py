@@ -13,7 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from collector.assemble import Policy
-from collector.config.keys import Config, JudgeConfig, RedactConfig, StoreConfig
+from collector.config.judge import JudgeConfig
+from collector.config.keys import Config, RedactConfig, StoreConfig
 from collector.grade.grader import Grader
 from collector.grade.loop import GradeLoop
 from collector.judge.asking import Judging

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collector.config.keys import JudgeBudget, JudgeConfig
+from collector.config.judge import JudgeBudget, JudgeConfig
 from collector.judge.budget import refused
 from collector.judge.model import Broke, Model, Reply, Unreachable
 from collector.store.judgements import Spent

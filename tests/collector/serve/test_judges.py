@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from collector.config import Config
-from collector.config.keys import JudgeConfig
+from collector.config.judge import JudgeConfig
 from collector.store.store import Store
 from semconv.outcome import Outcome
 from tests.collector.serve.made import NOON_NS, grading, verdict
