@@ -123,7 +123,7 @@ def test_a_configuration_cannot_be_changed() -> None:
         ("judge: {modle: x}\n", "passhat.yaml:1: unknown key `judge.modle` (did you mean `model`?)"),
         (
             "listen: {zzz: 1}\n",
-            "passhat.yaml:1: unknown key `listen.zzz` (known here: grpc, http, web, tls, allowed_hosts)",
+            "passhat.yaml:1: unknown key `listen.zzz` (known here: grpc, http, web, tls, allowed_hosts, announce_s)",
         ),
     ],
 )
