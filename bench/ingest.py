@@ -85,6 +85,7 @@ def full_load(transport: str, grading: str, spans: int) -> dict[str, Any]:
         "transport": transport,
         "grading": grading,
         "spans": sent["spans"],
+        "queryable": seen["spans"],
         "bytes_per_span": round(sent["bytes"] / sent["spans"]),
         "spans_per_s": round(sent["spans"] / (queryable - sent["began"])),
         "acknowledged_per_s": round(sent["spans"] / (sent["ended"] - sent["began"])),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from collector.errors import StoreError
@@ -18,8 +19,6 @@ T = TypeVar("T")
 SETTLE_S = 0.3
 IDLE_S = 2.0
 POLL_S = 0.05
-# The grading loop looks at least once a second: what is at rest for longer has been looked at since it was stored.
-REST_S = 1.5
 PATIENCE_S = 120.0
 
 
@@ -32,20 +31,17 @@ class Running:
 
     def settled(self, patience_s: float = PATIENCE_S) -> None:
         """Wait until all that was accepted is stored, and all that is over is graded. Raises StoreError."""
-        busy_at = time.monotonic()
-
-        def rested() -> float:
-            nonlocal busy_at
-            if not at_rest(self.collector.status()):
-                busy_at = time.monotonic()
-            return time.monotonic() - busy_at
-
-        until(rested, lambda rest_s: rest_s >= REST_S, "what was sent to be graded", patience_s)
+        what, status = "what was sent to be graded", self.collector.status
+        until(status, lambda told: told["spool"]["entries"] == 0, what, patience_s)
+        for _ in range(2):  # what one look graded may have its task judged again in the next
+            stored_ns = self.collector.store.now_ns()
+            until(status, partial(at_rest, stored_ns), what, patience_s)
 
 
-def at_rest(status: dict[str, Any]) -> bool:
-    """Nothing is only in the spool, nothing waits to be graded."""
-    return bool(status["spool"]["entries"] == 0 and status["lag"]["units_waiting"] == 0)
+def at_rest(stored_ns: int, status: dict[str, Any]) -> bool:
+    """All that was stored by then was looked at, and nothing of it waits to be graded."""
+    lag = status["lag"]
+    return bool(lag["as_of_ns"] >= stored_ns and lag["units_waiting"] == 0)
 
 
 @contextmanager

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from bench.batches import requests
 from bench.telling import table
 from collector.normalise.unpack import spans_of
@@ -34,10 +36,10 @@ def test_every_span_sent_over_either_transport_can_be_queried() -> None:
     figures = told("ingest", "--spans", "2000", "--grading", "on", "--no-half-load")
     assert [row["transport"] for row in figures["full_load"]] == ["http", "grpc"]
     for row in figures["full_load"]:
-        assert row["spans"] == 2040
+        assert row["spans"] == row["queryable"] == 2040
         assert row["refused"] == 0
         assert row["spans_per_s"] > 0
-        assert row["of_floor"] > 0
+        assert row["of_floor"] == pytest.approx(row["spans_per_s"] / max(figures["floor_spans_per_s"]), abs=0.01)
     assert figures["half_load"] == []
 
 

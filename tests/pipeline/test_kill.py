@@ -38,4 +38,8 @@ def test_every_acknowledged_span_is_there_once_after_sigkill(tmp_path: Path, wai
     runs = [row["run_id"] for row in serving.query("SELECT run_id FROM passhat.trials")]
     assert len(runs) == len(set(runs))
     assert set(runs) <= {key.split("/")[0] for key in stored}
+    # What was stored and not yet graded when it was killed is graded: all but runs whose root never came.
+    ended = serving.query("SELECT trace_id FROM passhat.spans WHERE empty(parent_span_id)")
+    assert ended
+    assert {row["trace_id"] for row in ended} <= set(runs)
     print(f"{ROUNDS} kills, {len(acknowledged)} spans acknowledged, {len(stored)} stored once, {len(runs)} runs")

@@ -111,9 +111,13 @@ class Serving:
 
     def drained(self) -> None:
         """Wait until nothing acknowledged is only in the spool, and nothing due is ungraded."""
-        until(
-            lambda: self.get("/api/v1/status"), lambda s: s["spool"]["entries"] == 0 and s["lag"]["units_waiting"] == 0
-        )
+        self.stored_all()
+        for _ in range(2):  # what one look graded may have its task judged again in the next
+            stored_ns = time.time_ns()
+            until(
+                lambda: self.get("/api/v1/status")["lag"],
+                lambda lag, ns=stored_ns: lag["as_of_ns"] >= ns and lag["units_waiting"] == 0,
+            )
 
     def post_traces(self, body: Any, content_type: str = "application/json") -> httpx.Response:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
