@@ -13,6 +13,18 @@ from semconv.values import Attributes
 ClosedBy = Literal["", "root", "end", "idle", "max_age"]
 
 
+class Closing(Struct, frozen=True):
+    """How a run was closed the first time: when (ns of the store's clock), and its root span, if that is known."""
+
+    at_ns: int
+    root_span_id: str = ""
+    trace_ids: tuple[str, ...] = ()  # one of them is the root's
+
+    def is_root(self, trace_id: str, span_id: str) -> bool:
+        """Whether this span is the root of the run that was closed."""
+        return span_id == self.root_span_id and trace_id in self.trace_ids
+
+
 class Run(Struct, frozen=True):
     """What graders read. `lines` are numbered 1, 2, 3 … in run order.
 

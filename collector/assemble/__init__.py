@@ -17,7 +17,7 @@ from collector.assemble.records import distinct
 from collector.assemble.run import Circumstances, is_active, run_of
 from collector.assemble.tree import grow
 from semconv.facts import SpanFacts
-from semconv.run import ClosedBy, Run
+from semconv.run import ClosedBy, Closing, Run
 
 __all__ = ["Assembly", "Policy", "assemble", "records_of_runs"]
 
@@ -45,12 +45,12 @@ def assemble(
     *,
     closed_by: ClosedBy = "",
     policy: Policy | None = None,
-    closures: Mapping[str, int] | None = None,
+    closures: Mapping[str, Closing] | None = None,
 ) -> Assembly:
     """The runs of one unit.
 
     `closed_by` is what is known of the unit ('' while it may go on); each run says itself whether it lacks its root.
-    `closures`: run ids to when they were closed before (ns); a root that begins later opens a new run.
+    `closures`: how runs were closed before, by run id; a root that begins later opens a new run.
     """
     policy = policy or Policy()
     division = _division(facts, policy)
@@ -62,7 +62,7 @@ def assemble(
 
 
 def records_of_runs(
-    facts: Iterable[SpanFacts], *, policy: Policy | None = None, closures: Mapping[str, int] | None = None
+    facts: Iterable[SpanFacts], *, policy: Policy | None = None, closures: Mapping[str, Closing] | None = None
 ) -> dict[str, tuple[SpanFacts, ...]]:
     """The spans and log records of each run of one unit, by run id; those of no run are left out."""
     members = reopened(_division(facts, policy or Policy()).members, closures or {})

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collector.assemble.identity import ACTIVITY, Key, Members, divide_spans
 from collector.assemble.tree import Node
 from semconv.facts import Facts, SpanFacts
+from semconv.run import Closing
 
 RUN_ID_REUSED = "run_id_reused"
 
@@ -121,10 +122,10 @@ def _run_id(facts: Facts) -> str:
     return facts.resource.run_id if facts.resource is not None else ""
 
 
-def reopened(members: Iterable[Members], closures: Mapping[str, int]) -> list[Members]:
+def reopened(members: Iterable[Members], closures: Mapping[str, Closing]) -> list[Members]:
     """Runs whose roots come in several lives: a root that starts after its run was closed opens a new run.
 
-    `closures` maps a run id to when it was closed, in ns. What belongs to no root of the new run stays in the old.
+    What belongs to no root of the new run stays in the old.
     """
     found: list[Members] = []
     for run in members:
@@ -139,12 +140,12 @@ def reopened(members: Iterable[Members], closures: Mapping[str, int]) -> list[Me
     return found
 
 
-def _split(run: Members, closed_ns: int) -> Members | None:
-    """Take from `run` what began after `closed_ns`, as a run of its own; None where nothing did."""
+def _split(run: Members, closing: Closing) -> Members | None:
+    """Take from `run` what began after its closing, as a run of its own; None where nothing did."""
     own = set(run.nodes)
     later: set[Node] = set()
     for node in run.nodes:
-        if node.parent in later or (node.parent not in own and not node.is_stranded and _began_after(node, closed_ns)):
+        if node.parent in later or (node.parent not in own and not node.is_stranded and _began_after(node, closing)):
             later.add(node)
     if not later:
         return None
@@ -162,9 +163,13 @@ def _split(run: Members, closed_ns: int) -> Members | None:
     return new
 
 
-def _began_after(node: Node, closed_ns: int) -> bool:
-    """Began and arrived after the closing: an emitter whose clock is ahead begins nothing twice."""
-    return node.start > closed_ns and (node.span.received_ns or node.start) > closed_ns
+def _began_after(node: Node, closing: Closing) -> bool:
+    """Began and arrived after the closing: an emitter whose clock is ahead begins nothing twice, nor does the root that
+    was closed when it is sent again with another start.
+    """
+    if closing.is_root(node.span.trace_id, node.span.span_id):
+        return False
+    return node.start > closing.at_ns and (node.span.received_ns or node.start) > closing.at_ns
 
 
 def _next_life(run_id: str) -> str:

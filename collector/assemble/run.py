@@ -23,6 +23,7 @@ from semconv.trace_line import TraceLine
 
 NO_ROOT = "no_root"
 COST_DERIVED = "cost_derived"
+ID_CONFLICT = "id_conflict"  # a span id came with two contents
 LOSSY_PARENT = "missing_parent"
 LOSSY_UNASSIGNED = "unassigned_spans"
 
@@ -122,6 +123,8 @@ def _flags(members: Members, root: Root, odd: set[str], totals: Totals) -> tuple
     found = odd | members.flags
     for node in members.nodes:
         found.update(node.flags)
+        if ID_CONFLICT in node.facts.flags:
+            found.add(ID_CONFLICT)
     if root.is_missing:
         found.add(NO_ROOT)
     if totals.is_derived:

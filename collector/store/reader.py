@@ -51,7 +51,8 @@ RUN_KEYS = f"SELECT k.1, reinterpretAsUInt128(sipHash128(k.1, k.2)) FROM (SELECT
 RUNS = f"""
 SELECT project, run_id, version, revision, alive, epoch, inputs, input_digest, basis, checks_version, result,
     task_id, task_version, toUnixTimestamp(hour), arrayMap(h -> toUnixTimestamp(h), arrayUnion(prev_hours, places)),
-    toUnixTimestamp64Milli(first_stored), line_count, closed_ns, flags
+    toUnixTimestamp64Milli(first_stored), line_count, closed_ns, flags,
+    root_span_id, trace_ids
 FROM
 (
     SELECT *, run_key FROM runs FINAL WHERE (project, run_key) IN ({RUN_KEYS})

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from semconv.facts import SpanFacts
 from semconv.outcome import Outcome
-from semconv.run import Run
+from semconv.run import Closing, Run
 
 if TYPE_CHECKING:
     from graders.trial import TrialResult
@@ -55,6 +55,8 @@ class StoredRun(Struct, frozen=True):
     line_count: int = 0
     closed_ns: int = 0
     flags: tuple[str, ...] = ()
+    root_span_id: str = ""
+    trace_ids: tuple[str, ...] = ()
 
 
 class Unit(Struct, frozen=True):
@@ -74,9 +76,14 @@ class Unit(Struct, frozen=True):
     closed: tuple[tuple[str, int], ...] = ()  # removed runs and when they were closed (ns)
 
     @property
-    def closures(self) -> dict[str, int]:
-        """When each run that was here before was closed, in ns: a root that begins later is a new run's."""
-        return {**dict(self.closed), **{run.run_id: run.closed_ns for run in self.runs if run.alive and run.closed_ns}}
+    def closures(self) -> dict[str, Closing]:
+        """How each run that was here before was closed: a root that begins later is a new run's."""
+        known = {
+            run.run_id: Closing(run.closed_ns, run.root_span_id, run.trace_ids)
+            for run in self.runs
+            if run.alive and run.closed_ns
+        }
+        return {**{run_id: Closing(at_ns) for run_id, at_ns in self.closed}, **known}
 
 
 class Grading(Struct, frozen=True):

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from collector.assemble import Policy
 from semconv.facts import Evaluation, Facts, SpanFacts
+from semconv.run import Closing
 from tests.collector.assemble.build import (
     BASE,
     MS,
@@ -328,21 +329,31 @@ class TestReused:
         return [agent(1, None, 0, 9, own=own(run_id="nightly")), tool(3, 1, 5, 6), again]
 
     def test_a_root_after_its_run_was_closed_opens_another(self) -> None:
-        first, second = runs_of(self.unit(), closures={"nightly": BASE + 500 * MS})
+        first, second = runs_of(self.unit(), closures={"nightly": Closing(BASE + 500 * MS)})
         assert (first.run_id, first.flags, first.tool_calls) == ("nightly", (), 1)
         assert (second.run_id, second.flags, second.tool_calls) == ("nightly~2", ("run_id_reused",), 0)
 
     def test_a_root_before_that_is_the_same_run(self) -> None:
-        assert [run.run_id for run in runs_of(self.unit(), closures={"nightly": BASE + 2000 * MS})] == ["nightly"]
+        assert [run.run_id for run in runs_of(self.unit(), closures={"nightly": Closing(BASE + 2000 * MS)})] == [
+            "nightly"
+        ]
 
     def test_a_late_child_of_the_first_stays_with_it(self) -> None:
         late = tool(7, 1, 1500, 1501)
-        first, second = runs_of([*self.unit(), late], closures={"nightly": BASE + 500 * MS})
+        first, second = runs_of([*self.unit(), late], closures={"nightly": Closing(BASE + 500 * MS)})
         assert (first.tool_calls, second.tool_calls) == (2, 0)
+
+    def test_the_root_that_was_closed_opens_nothing_when_it_is_sent_again_with_a_later_start(self) -> None:
+        moved = agent(1, None, 1000, 1009, own=own(run_id="nightly"))
+        closing = Closing(BASE + 500 * MS, root_span_id=moved.span_id, trace_ids=(TRACE,))
+        (run,) = runs_of([moved, tool(3, 1, 5, 6)], closures={"nightly": closing})
+        assert (run.run_id, run.flags, run.tool_calls) == ("nightly", (), 1)
+        of_another_trace = replace(closing, trace_ids=(OTHER,))
+        assert [run.run_id for run in runs_of([moved], closures={"nightly": of_another_trace})] == ["nightly~2"]
 
     def test_a_third_life(self) -> None:
         third = span(4, None, 3000, 3009, Facts(operation="agent", own=own(run_id="nightly")), trace_id="c" * 32)
-        closures = {"nightly": BASE + 500 * MS, "nightly~2": BASE + 2000 * MS}
+        closures = {"nightly": Closing(BASE + 500 * MS), "nightly~2": Closing(BASE + 2000 * MS)}
         assert [run.run_id for run in runs_of([*self.unit(), third], closures=closures)] == [
             "nightly",
             "nightly~2",

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from collector.assemble import Policy
 from semconv.facts import Evaluation, Facts, Message, Part, SpanFacts
+from semconv.run import Closing
 from tests.collector.assemble.build import TRACE, assembly_of, bytes_of, log, own, span, span_id
 from tests.collector.assemble.recorded import of_capture
 from tests.semconv.recorded import CAPTURES
@@ -110,7 +111,7 @@ def test_whatever_is_asked_of_it(unit: list[SpanFacts], data: st.DataObject) -> 
     options: dict[str, Any] = {
         "closed_by": data.draw(st.sampled_from(["", "root", "end", "idle", "max_age"])),
         "policy": Policy(group_by="session.id"),
-        "closures": {"r-1": unit[0].start_ns, TRACE: unit[0].start_ns},
+        "closures": {"r-1": Closing(unit[0].start_ns), TRACE: Closing(unit[0].start_ns)},
     }
     assert bytes_of(unit[::-1], **options) == bytes_of(unit, **options)
 

@@ -243,6 +243,18 @@ def test_what_cannot_be_graded_for_long_is_not_forgotten_by_a_start(store: Store
     assert set(results(store)) == {"1"}
 
 
+def test_a_root_sent_again_with_a_later_start_is_the_same_trial(store: Store) -> None:
+    put(store, span(1, 1, task="t"), span(1, 2, 1, tool="x"))
+    loop, _ = loop_over(store)
+    loop.step()
+    later = store.now_ns() + 10**9
+    moved = msgspec.structs.replace(span(1, 1, task="t"), start_ns=later, end_ns=later + 99)
+    put(store, moved, received_ns=later)
+    loop.step()
+    rows = store.query("SELECT run_id, revision, tool_calls, has(flags, 'id_conflict') FROM trials").rows
+    assert rows == [(f"{1:032x}", 2, 1, True)]
+
+
 class Breaking(Grader):
     """A grader with a fault of ours in it: one unit cannot be assembled."""
 
