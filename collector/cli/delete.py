@@ -39,6 +39,6 @@ def delete(
     if source.json:
         result_json(answer)
         return
-    result(f"{cell(run)}: {answer['state']} ({answer['records']} spans and log records)")
+    result(f"{cell(run)}: {answer['state']} (spans and log records: {answer['records']})")
     if answer["state"] != "removed":
         say(f"it is in no view any more; what is left of it goes by itself: {answer['progress']}")

@@ -85,6 +85,7 @@ class Tombstones:
         self._units: dict[Key, set[Key]] = {}  # (project, unit) to the removed runs that were in it or beside it
         self._lives: dict[Key, set[Key]] = {}  # (project, run id without its life) to removed runs
         self._spared: dict[Key, frozenset[str]] = {}
+        self._of_attempts: set[str] = set()  # projects of removed runs that had attempts
         self._learned: dict[Key, set[str]] = {}  # spans refused because their parent was: theirs are refused too
         self.refresh()
 
@@ -121,6 +122,8 @@ class Tombstones:
                 self._units.setdefault((project, unit), set()).add(key)
             self._lives.setdefault((project, _base(stone.run_id)), set()).add(key)
             self._spared[key] = stone.spared
+            if any(unit.startswith(f"{ATTEMPT}=") for unit in stone.traces):
+                self._of_attempts.add(project)
 
     def find(self, project: str, run_id: str) -> Tombstone | None:
         return self._known.get((project, run_id))
@@ -178,7 +181,9 @@ class Tombstones:
             return True
         if self._is_named(row.project, unit, _named_by(row)):
             return True
-        keys = keys_of(_decode(row.facts)) if b'"attempt":' in row.facts else row.join_keys
+        # Facts are read again only where a removed run had attempts: it costs more than all the rest.
+        has_attempt = row.project in self._of_attempts and b'"attempt":' in row.facts
+        keys = keys_of(_decode(row.facts)) if has_attempt else row.join_keys
         return any((row.project, key) in self._whole for key in keys)
 
     def holds(self, project: str, unit: str, trace_id: str, span_id: str) -> bool:

@@ -105,7 +105,7 @@ def test_the_command_removes_a_trial_of_a_shared_trace(serving: Serving) -> None
     assert "--yes" in asked.stderr
     done = subprocess.run([*command, "--yes"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{gone}: removed (2 spans and log records)\n"
+    assert done.stdout == f"{gone}: removed (spans and log records: 2)\n"
     assert runs(serving, 2) == [run for run in before if run != gone]
     again = subprocess.run([*command[:4], "nobody", *command[5:], "--yes"], cwd=ROOT, env=environment,
                            capture_output=True, text=True, timeout=120)  # fmt: skip
