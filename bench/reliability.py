@@ -6,6 +6,7 @@ python -m bench.reliability [--tasks 1000] [--days 30] [--trials 10000000] [--js
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import time
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ TIMES = "start={start:String}, end={end:String}"
 QUESTIONS = {
     "task_reliability": f"SELECT * FROM task_reliability({TIMES}, k={{k:UInt32}})",
     "task_reliability, ragged ends": f"SELECT * FROM task_reliability({TIMES}, k={{k:UInt32}})",
+    "change_points": f"SELECT * FROM change_points({TIMES})",
     "suite_reliability": f"SELECT * FROM suite_reliability({TIMES}, k={{k:UInt32}})",
     "reliability_over_time, hourly, 7 days, all tasks": (
         "SELECT sum(n), sum(c), sum(pass_at_k), sum(pass_hat_k) FROM reliability_over_time("
@@ -95,17 +97,20 @@ def hours_of(days: int) -> Iterator[list[Hour]]:
 
 
 def asked(connections: Connections, name: str, days: int, trials: int) -> Figures:
-    """The median time of one question."""
+    """The median time of one question, the least processor time, and the peak memory of the process so far."""
     end = END - timedelta(minutes=43) if "ragged" in name else END
     start = end - timedelta(days=7 if "over_time" in name else days)
     parameters = {"start": stamp_of(start), "end": stamp_of(end), "k": K}
-    took = []
+    took, worked = [], []
     with connections.reader() as client:
         for _ in range(LOOKS):
-            began = time.perf_counter()
+            began, before = time.perf_counter(), time.process_time()
             found = client.query(QUESTIONS[name], parameters=parameters)
             took.append(1000 * (time.perf_counter() - began))
-    return {"view": name, "trials": trials, "rows": found.row_count, "median_ms": round(statistics.median(took[1:]))}
+            worked.append(1000 * (time.process_time() - before))
+    told = {"view": name, "trials": trials, "rows": found.row_count, "median_ms": round(statistics.median(took[1:]))}
+    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024  # of Linux: kilobytes
+    return {**told, "cpu_ms": round(min(worked)), "peak_mib": peak_mib}
 
 
 def stamp_of(time: datetime) -> str:
