@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,8 @@ def words_of(config: Config) -> Words:
         try:
             Words(dialects=[*dialects, dialect])  # one may extend another named before it
         except DialectError as error:
-            raise UsageError(f"{path}: {error}", hint="docs/dialects.md has the form of a dialect") from None
+            at = _line_of(path, str(error))
+            raise UsageError(f"{path}{at}: {error}", hint="docs/dialects.md has the form of a dialect") from None
         dialects.append(dialect)
     return Words(
         task=runs.task,
@@ -43,6 +46,17 @@ def words_of(config: Config) -> Words:
         outcome_events=config.trials.outcome_events,
         dialects=dialects,
     )
+
+
+def _line_of(path: Path, problem: str) -> str:
+    """`:12` for the first key of the file that the problem names in backticks; its first line for one that lacks."""
+    named = re.findall("`([^`]+)`", problem)
+    lines = path.read_text().splitlines()
+    for key in named:
+        for number, line in enumerate(lines, 1):
+            if re.match(rf"[\s{{,-]*['\"]?{re.escape(key)}['\"]?\s*:", line):
+                return f":{number}"
+    return ":1"
 
 
 def words_digest(config: Config) -> str:
@@ -91,6 +105,19 @@ def _with_models(config: Config, checks: list[dict[str, Any]] | None) -> list[di
         {"model": config.judge.model, **check, "asked": asked} if check.get("kind") == "judge" else check
         for check in checks
     ]
+
+
+def refuse_missing_programs(config: Config, checks: CheckSet) -> None:
+    """Raise UsageError with the line of a `command` check whose program is not there, or may not be run."""
+    folder = config.source.file.parent if config.source.file else Path.cwd()
+    for check in checks.checks:
+        words = check.external.command if check.external is not None else ()
+        if not words:
+            continue
+        program = str(folder / words[0]) if "/" in words[0] else words[0]
+        if shutil.which(program) is None:
+            error = CheckError(f"there is no program {words[0]} to run", check_id=check.id, key="command")
+            raise UsageError(f"{_where(config, error)}{error}", hint="it is looked for from the configuration's folder")
 
 
 def programs_of(config: Config) -> Programs:

@@ -60,7 +60,7 @@ def run(arguments: list[str]) -> int:
 
 def _usage(error: Any) -> int:
     command = error.ctx.command_path if getattr(error, "ctx", None) else "passhat"
-    text = error.format_message()
+    text = error.format_message().expandtabs(2)  # the choices of an argument, one a line
     if type(error).__name__ == "NoArgsIsHelpError":
         out.say(text)
     else:

@@ -25,8 +25,14 @@ def list_checks(output: Output, settings: Settings) -> None:
 
 
 def validate(output: Output, settings: Settings) -> None:
-    """Compile the checks, tags and actions of a configuration; exit 2 with the place when one is wrong."""
-    checks = compiled(settings)
+    """Compile the checks, tags, actions and dialects of a configuration; exit 2 with the place when one is wrong."""
+    from collector.cli.settings import load_config
+    from collector.rules import checks_of, refuse_missing_programs, words_of
+
+    config = load_config(settings.config, settings.flags())
+    words_of(config)
+    checks = checks_of(config)
+    refuse_missing_programs(config, checks)
     if output.json:
         result_json({"checks": [check.id for check in checks.checks], "digest": checks.digest})
         return

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collector.config import Config
 
 TIMEOUT_S = 60.0
+MOST_NAMED = 10  # runs that a beginning of an id may mean, told by name
 
 
 class Api:
@@ -150,6 +151,26 @@ def other_door(said: dict[str, Any]) -> str:
 def run_path(run_id: str) -> str:
     """The path of a run: every character that could mean something else is percent-encoded, dots too."""
     return "/api/v1/runs/" + quote(run_id, safe="").replace(".", "%2E")
+
+
+def run_told(ask: Api, text: str, params: dict[str, Any]) -> dict[str, Any]:
+    """All of the run that `text` names: its whole id, else the beginning of one run's only.
+
+    Raises NotFound for none, UsageError with some of them for several.
+    """
+    try:
+        told: dict[str, Any] = ask.get(run_path(text), params)
+    except NotFound as error:
+        found = ask.get("/api/v1/runs", {**params, "prefix": text, "limit": MOST_NAMED + 1})["runs"]
+        ids = list(dict.fromkeys(run["run_id"] for run in found))
+        if not ids:
+            raise error from None
+        if len(ids) > 1:
+            more = ", some of them" if len(ids) > MOST_NAMED else ""
+            named = "\n".join(ids[:MOST_NAMED])
+            raise UsageError(f"several runs begin with {text}{more}:\n{named}", hint="give more of the id") from None
+        told = ask.get(run_path(ids[0]), params)
+    return told
 
 
 def _json(reply: httpx.Response, where: str) -> Any:

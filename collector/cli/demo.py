@@ -9,6 +9,12 @@ import typer
 from collector.cli.options import Output
 from collector.cli.out import complain, result, result_json, say
 
+NEXT = (
+    "next: `passhat serve`, then in your agent's shell OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 and\n"
+    "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf; `passhat runs` lists what came of it,\n"
+    "`passhat doctor` says why nothing did"
+)
+
 
 def demo(
     output: Output,
@@ -41,4 +47,6 @@ def demo(
         result(done.as_text())
     for difference in done.differences:
         complain(difference)
+    if not done.differences:
+        say(NEXT)
     return 1 if done.differences else 0

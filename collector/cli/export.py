@@ -37,7 +37,7 @@ def export(
 
     The same runs give the same bytes. With --json the lines are one JSON list.
     """
-    from collector.cli.client import api
+    from collector.cli.client import api, run_told
     from collector.serve.exporting import NEXT
 
     if otlp and prefixes:
@@ -46,6 +46,8 @@ def export(
     asked: dict[str, Any] = {**times.params(), **filters.params(), **given({"run": run, "task": task}), "form": form}
     writing = _Writing(out, as_list=source.json)
     with api(source) as ask:
+        if run:
+            asked["run"] = [run_told(ask, one, filters.params())["run"]["run_id"] for one in run]
         cursor = ""
         while True:
             reply = ask.asked("GET", "/api/v1/export", params={**asked, **given({"cursor": cursor})})

@@ -42,8 +42,8 @@ def explained(answer: Row) -> str:
         f"  window     {answer['window']['start']} to {answer['window']['end']}, anchored on a Monday (UTC)",
         f"  trials     n {answer['n']}, c {answer['c']}, excluded {answer['excluded']['share']:.1%}"
         f" (most {answer['max_excluded']:.1%}){': ' + beside if beside else ''}",
-        f"  version    service {cell(answer['service_version'])}, task {cell(answer['task_version'])},"
-        f" checks {cell(answer['checks_version'])}",
+        f"  version    service {known(answer['service_version'])}, task {known(answer['task_version'])},"
+        f" checks {known(answer['checks_version'])}",
         f"  estimate   by {answer['by']}, tasks {answer['tasks_used']} of {answer['tasks']}",
         f"  interval   {rate(answer['low'])} to {rate(answer['high'])} at {answer['confidence']:g} for a year of looks,"
         f" design effect {answer['deff']:.2f} over {answer['days']} days {answer['flag']}".rstrip(),
@@ -54,6 +54,12 @@ def explained(answer: Row) -> str:
     lines += [f"  failing    {cell(one['check_id'])}: {one['runs']} runs {one['severity']}".rstrip()
               for one in answer["failing_checks"]]  # fmt: skip
     return "\n".join(lines + [f"  run        {cell(url)}" for url in answer["run_urls"]])
+
+
+def known(value: object) -> str:
+    """A version, several of them, `-` for none."""
+    values = value if isinstance(value, list) else [value]
+    return ", ".join(cell(one) or "-" for one in values) or "-"
 
 
 def junit(answers: Sequence[Row]) -> str:

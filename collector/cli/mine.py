@@ -11,6 +11,8 @@ from collector.cli.options import Source, given
 from collector.cli.out import cell, result, result_json, say
 from collector.errors import UsageError
 
+CHECKING = ("require_path", "forbid_tool", "expect_answer")
+
 
 def mine(
     source: Source,
@@ -40,11 +42,14 @@ def mine(
     The path comes from the task's `order` check, the forbidden tools from calls that failed an `each` check, the
     answer from what the harness said was expected. What is unknown stays empty: nothing is guessed.
     """
-    from collector.cli.client import api
+    from collector.cli.client import api, run_told
 
     told = given({"expect": expect, "id": case_id, "project": project})
     with api(source) as ask:
-        case = ask.post("/api/v1/cases", {"run_id": run, **told})
+        run_id = run_told(ask, run, given({"project": project}))["run"]["run_id"]
+        case = ask.post("/api/v1/cases", {"run_id": run_id, **told})
+    if not any(case.get(key) for key in CHECKING):
+        say(f"this case checks nothing yet: fill {', '.join(CHECKING)}, or give --expect")
     if source.json:
         result_json(case)
     if out == "-":

@@ -63,7 +63,8 @@ def replay(source: Source, *, wait: bool) -> int:
 
     from collector.cli.client import api
 
-    with api(source) as ask, Progress(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with api(source) as ask, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         told = ask.call("POST", "/api/v1/renormalise", params={"begin": True})
         task = bar.add_task("renormalise")
         while not told["finished"]:
@@ -94,7 +95,8 @@ def _follow(ask: Api, asked: dict[str, Any], begun: dict[str, Any]) -> int:
 
     total: int = begun["runs"]
     left = total
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("regrade", total=total)
         while left:
             lag = ask.get("/api/v1/status")["lag"]

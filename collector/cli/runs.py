@@ -59,7 +59,7 @@ def runs(
 
 def show(
     source: Source,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run id, as `passhat runs` lists it.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run id, or the beginning of one.")],
     project: Annotated[
         Texts,
         typer.Option(
@@ -68,10 +68,10 @@ def show(
     ] = None,
 ) -> None:
     """Show one run: its lines, its verdicts with the lines they rest on, its outcomes."""
-    from collector.cli.client import api, run_path
+    from collector.cli.client import api, run_told
 
     with api(source) as ask:
-        told = ask.get(run_path(run), given({"project": project}))
+        told = run_told(ask, run, given({"project": project}))
     if source.json:
         result_json(told)
         return

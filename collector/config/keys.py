@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
@@ -112,6 +112,15 @@ class TrialsConfig(Section):
     infrastructure_errors: Texts = ("rate_limit", "overloaded", "timeout", "connection", "429", "5xx")
 
 
+def _long_enough(seconds: int) -> int:
+    if seconds < HOUR_S:
+        raise ValueError(f"{seconds} seconds are no window of a gate: write {seconds}d for days, an hour is the least")
+    return seconds
+
+
+GateWindow = Annotated[WholeSeconds, AfterValidator(_long_enough)]
+
+
 class GateConfig(Section):
     """A named policy of the gate; `task` or `class` says of what, neither means all tasks."""
 
@@ -120,7 +129,7 @@ class GateConfig(Section):
     k: Count = 3
     min: Probability = 0.8
     confidence: Probability = 0.95
-    window: WholeSeconds = 28 * DAY_S
+    window: GateWindow = 28 * DAY_S
     max_excluded: Share = 0.05
     max_age: WholeSeconds = 7 * DAY_S
     basis: Literal["outcome", "trajectory"] = "outcome"
@@ -187,12 +196,27 @@ class ListenConfig(Section):
     announce_s: Seconds = 0.0
 
 
+def _digest(value: object) -> object:
+    """The token itself is never said again, even where it was written by mistake."""
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-fA-F]{64}", value):
+        raise ValueError("must be the SHA-256 of the token, 64 hex digits: printf %s TOKEN | sha256sum")
+    return value
+
+
+def _scopes(value: object) -> object:
+    values = [value] if isinstance(value, str) else value
+    known = get_args(Scope)
+    if not isinstance(values, list | tuple) or not values or any(one not in known for one in values):
+        raise ValueError(f"must be a list of {', '.join(known)}, at least one")
+    return tuple(values)
+
+
 class TokenConfig(Section):
     """A bearer token by its SHA-256 in hex; the token itself is never written down."""
 
     name: str
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{64}$", repr=False)]
-    scopes: Annotated[tuple[Scope, ...], Field(min_length=1)]
+    sha256: Annotated[str, BeforeValidator(_digest), Field(repr=False)]
+    scopes: Annotated[tuple[Scope, ...], BeforeValidator(_scopes)]
     project: str | None = None
 
 

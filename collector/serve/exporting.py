@@ -76,6 +76,7 @@ def _page(store: Store, query: ExportQuery, bound: Mapping[str, Any]) -> tuple[l
         {
             **bound,
             "result": list(query.result),
+            "prefix": query.prefix,
             "start_ms": window.start_ms if window else 0,
             "end_ms": window.end_ms if window else LAST_MS,
             "before_ms": ended,

@@ -87,6 +87,7 @@ class RunsQuery(Filters):
     """`GET /api/v1/runs`."""
 
     result: list[Result] = []
+    prefix: Annotated[str, Field(max_length=4096)] = ""  # of the run's id
     window: str = ""
     since: str = ""
     until: str = ""

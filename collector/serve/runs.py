@@ -97,6 +97,7 @@ def page_of(store: Store, query: RunsQuery, grant: Grant) -> tuple[list[Row], st
         {
             **bound,
             "result": list(query.result),
+            "prefix": query.prefix,
             "start_ms": window.start_ms if window else 0,
             "end_ms": window.end_ms if window else LAST_MS,
             "before_ms": after[0],

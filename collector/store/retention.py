@@ -124,7 +124,7 @@ class Retention:
 
     def _expiring(self, table: str, keep_s: int) -> tuple[datetime, int, int]:
         time = TABLES[table][1]
-        sql = f"""SELECT toDateTime(min({time}), 'UTC'), countIf({time} + {keep_s} < now()),
+        sql = f"""SELECT toDateTime(least(min({time}), now()), 'UTC'), countIf({time} + {keep_s} < now()),
             countIf({time} + {keep_s} >= now() AND {time} + {keep_s} < now() + {SOON_S}) FROM `{table}`"""
         [(oldest, expired, soon)] = self._reader.rows(sql)
         return oldest, int(expired), int(soon)

@@ -22,6 +22,7 @@ WHERE ended >= fromUnixTimestamp64Milli({start_ms:Int64}, 'UTC')
   AND (empty({class:Array(String)}) OR task_class IN {class:Array(String)})
   AND (empty({version:Array(String)}) OR task_version IN {version:Array(String)})
   AND (empty({basis:Array(String)}) OR basis IN {basis:Array(String)})
+  AND startsWith(run_id, {prefix:String})
   AND (empty({result:Array(String)}) OR result IN {result:Array(String)})
 ORDER BY ended DESC, project DESC, run_id DESC
 LIMIT {limit:UInt32}

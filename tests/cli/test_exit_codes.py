@@ -116,6 +116,40 @@ def test_every_check_at_fault_is_told_with_its_line(tmp_path: Path, written: str
     assert f"passhat.yaml:{line}" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [("gates:\n  g: {window: 28}\n", "28d"),
+     ("auth:\n  tokens:\n    - {name: a, sha256: s3cr3t, scopes: [read]}\n", "64 hex digits"),
+     ("auth:\n  tokens:\n    - {name: a, sha256: '%s', scopes: []}\n", "ingest, label, read, admin"),
+     ("auth:\n  tokens:\n    - {name: a, sha256: '%s', scopes: [reed]}\n", "ingest, label, read, admin"),
+     ("checks:\n  - {id: c, kind: command, command: [./nope.sh]}\n", "no program ./nope.sh"),
+     ("checks: [{id: c, kind: command, command: nowhere-to-be-found x}]\n", "no program nowhere-to-be-found")],
+)  # fmt: skip
+def test_what_would_only_fail_later_is_said_in_plain_words(tmp_path: Path, written: str, said: str) -> None:
+    (tmp_path / "passhat.yaml").write_text(written.replace("%s", "a" * 64))
+    done = here("checks", "validate")
+    assert (done.returncode, said in done.stderr, "passhat.yaml:" in done.stderr) == (2, True, True), done.stderr
+    assert "s3cr3t" not in done.stderr
+    assert "pattern" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "said"),
+    [("priority: 3\nmatch: [{scope: x}]\n", 1, "name"), ("name: d\nmatsch:\n  - {scope: x}\n", 2, "matsch")],
+)
+def test_a_dialect_at_fault_is_told_with_its_line(tmp_path: Path, written: str, line: int, said: str) -> None:
+    (tmp_path / "d.yaml").write_text(written)
+    (tmp_path / "passhat.yaml").write_text("dialects: [d.yaml]\n")
+    done = here("checks", "validate")
+    assert (done.returncode, f"d.yaml:{line}: " in done.stderr, said in done.stderr) == (2, True, True), done.stderr
+
+
+def test_the_choices_of_an_argument_are_shown_as_such() -> None:
+    done = here("outcome", "x")
+    assert done.returncode == 2
+    assert "\\t" not in done.stderr
+
+
 def test_checks_are_listed() -> None:
     rows = json.loads(here("checks", "list", "--json").stdout)
     assert [row["id"] for row in rows if row["gate"]] == ["tests-after-last-edit", "no-test-edits", "no-repeats"]

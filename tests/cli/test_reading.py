@@ -31,6 +31,17 @@ def read(data: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def test_the_beginning_of_one_runs_id_names_it(data: Path) -> None:
+    told = json.loads(here("show", "tol", "--json", "--data", str(data)).stdout)
+    assert told["run"]["run_id"] == "told"
+    exported = json.loads(here("export", "--run", "tol", "--json", "--data", str(data)).stdout)
+    assert {line["run_id"] for line in exported} == {"told"}
+    several = here("show", "flaky-cache-", "--data", str(data))
+    assert several.returncode == 2
+    assert "error: flaky-cache-1\nerror: flaky-cache-0" in several.stderr
+    assert here("show", "nobody", "--data", str(data)).returncode == 3
+
+
 def test_report_for_people(data: Path) -> None:
     golden("report-text", read(data, "report", "--project", "default", *DAY))
 

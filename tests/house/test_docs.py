@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 from math import comb, isclose
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -143,6 +143,24 @@ def commands() -> dict[str, Any]:
 def test_every_command_is_documented() -> None:
     text = page("docs/commands.md")
     assert [name for name in commands() if f"`passhat {name}" not in text] == []
+
+
+def test_every_command_of_a_group_is_documented() -> None:
+    rows_of = {name: " ".join(cells) for name, cells in rows(page("docs/commands.md")).items()}
+    for name, command in commands().items():
+        for inner in getattr(command, "commands", {}):
+            row = next((f"{key} {row}" for key, row in rows_of.items() if key.startswith(f"passhat {name}")), "")
+            assert inner in row, f"docs/commands.md: passhat {name} {inner}"
+
+
+def test_every_call_of_the_api_is_documented() -> None:
+    from collector.serve.app import web_app
+
+    named = page("docs/api.md") + page("docs/sql-endpoint.md")
+    none = cast(Any, object())  # nothing is asked of it
+    paths = web_app(none, dict, Config(), Metrics(), none).openapi()["paths"]
+    lacking = [path for path in paths if path.replace("{run_id}", "") not in named.replace("{run_id}", "")]
+    assert lacking == [], "docs/api.md"
 
 
 def test_no_command_is_documented_that_does_not_exist() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from collector.config.keys import Count, GateConfig, Probability, Share
+from collector.config.keys import Count, GateConfig, GateWindow, Probability, Share
 from collector.config.units import WholeSeconds
 from collector.serve.parameters import MAX_K, Basis, Filters
 from collector.serve.problems import FieldError, Refused
@@ -23,7 +23,7 @@ class GateQuery(Filters):
     k: GateK | None = None
     min: Probability | None = None
     confidence: Probability | None = None
-    window: WholeSeconds | None = None
+    window: GateWindow | None = None
     max_excluded: Share | None = None
     max_age: WholeSeconds | None = None
     at: str = ""

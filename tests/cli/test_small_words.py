@@ -1,0 +1,20 @@
+"""What commands print where there is little to print."""
+
+from typing import Any
+
+from collector.cli.gate_forms import known
+from collector.cli.mine import CHECKING
+from graders.cases import checks_of_case
+
+
+def test_a_gate_without_versions_says_so() -> None:
+    assert [known(value) for value in (None, "", [], "1.4", ["1", ""])] == ["-", "-", "-", "1.4", "1, -"]
+
+
+def test_a_case_checks_something_by_these_keys_only() -> None:
+    empty: dict[str, Any] = {"id": "c", "task": "t", "input": "i"}
+    assert list(checks_of_case(empty)) == []
+    filled = {"require_path": ["Read"], "forbid_tool": ["Bash"], "expect_answer": "42"}
+    assert set(filled) == set(CHECKING)
+    for key, value in filled.items():
+        assert len(list(checks_of_case({**empty, key: value}))) == 1
