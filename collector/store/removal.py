@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,6 +58,9 @@ _OLD_DAYS = """day IN {days:Array(DateTime('UTC'))}
 _TASKS = f"""task_id IN (SELECT DISTINCT task_id FROM runs
     WHERE project = {{project:String}} AND {_KEY} AND task_id != ''
         AND task_id NOT IN (SELECT task_id FROM runs FINAL WHERE project = {{project:String}} AND alive))"""
+# Looked at in this order: what names a run's tasks, and what is counted nowhere any more.
+NAMES = {"task_versions": _TASKS, "checks_in_force": _TASKS, "hour_counts": _EMPTY_CELLS}
+DAYS = {"day_counts": _OLD_DAYS}
 # Every hour the run was ever counted in, by whichever grader.
 _HOURS = f"""SELECT DISTINCT toUnixTimestamp(hour) FROM (
     SELECT hour, project, run_key FROM run_hours UNION ALL SELECT hour, project, run_key FROM run_places)
@@ -99,8 +102,8 @@ class Removal:
             "run_id": stone.run_id, "traces": list(stone.traces), "spans": list(stone.spans), "logs": list(stone.logs),
             "spared": sorted(stone.spared), "join_key": f"{RUN_ID}={stone.run_id}",
         }  # fmt: skip
-        for table, condition in ROWS.items():
-            self._delete(table, condition, stone.project, named)
+        for table in self._held(ROWS, stone.project, named):
+            self._delete(table, ROWS[table], stone.project, named)
 
     def _forget_names(self, stone: Tombstone) -> None:
         """Tasks that no other run is of, and cells of counts that count nothing any more."""
@@ -108,24 +111,31 @@ class Removal:
         hours = [Hour(stone.project, int(at)) for (at,) in self._reader.rows(_HOURS, **of_run)]
         days = {Hour(stone.project, hour.at_s // DAY_S * DAY_S).text for hour in hours}
         named = {"run_id": stone.run_id, "hours": [hour.text for hour in hours], "days": sorted(days)}
-        for table in ("task_versions", "checks_in_force"):
-            self._delete(table, _TASKS, stone.project, named)
-        if self._delete("hour_counts", _EMPTY_CELLS, stone.project, named):
+        held = self._held(NAMES, stone.project, named)
+        for table in held:
+            self._delete(table, NAMES[table], stone.project, named)
+        if "hour_counts" in held:
             recount(self._connections, hours)
-        if self._delete("day_counts", _OLD_DAYS, stone.project, named):
+        if self._held(DAYS, stone.project, named):
+            self._delete("day_counts", _OLD_DAYS, stone.project, named)
             recount(self._connections, hours)  # a merge may have taken the new day for the older one
 
-    def _delete(self, table: str, condition: str, project: str, parameters: dict[str, Any]) -> bool:
-        """Delete the project's rows of which it holds; whether there were any."""
+    def _held(self, conditions: Mapping[str, str], project: str, parameters: dict[str, Any]) -> list[str]:
+        """The tables with rows of the project for which their condition holds: a mutation costs, even of nothing."""
+        looks = " UNION ALL ".join(
+            f"SELECT '{table}' FROM `{table}` WHERE project = {{project:String}} AND ({condition}) LIMIT 1"
+            for table, condition in conditions.items()
+        )
+        return [str(table) for (table,) in self._reader.rows(looks, project=project, **parameters)]
+
+    def _delete(self, table: str, condition: str, project: str, parameters: dict[str, Any]) -> None:
+        """Delete the project's rows for which the condition holds."""
         named = {name: value for name, value in parameters.items() if f"{{{name}:" in condition}
         named["project"] = project
-        where = f"WHERE project = {{project:String}} AND ({condition})"
-        if not self._reader.rows(f"SELECT 1 FROM `{table}` {where} LIMIT 1", **named):
-            return False
+        sql = f"ALTER TABLE `{table}` DELETE WHERE project = {{project:String}} AND ({condition})"
         with self._connections.writer() as client:
-            for sql in render(f"ALTER TABLE `{table}` DELETE {where}", cluster=self._connections.target.cluster):
-                client.command(f"{sql} SETTINGS mutations_sync = 2", parameters=named)
-        return True
+            for made in render(sql, cluster=self._connections.target.cluster):
+                client.command(f"{made} SETTINGS mutations_sync = 2", parameters=named)
 
     def places(self, project: str, run_id: str) -> tuple[list[str], list[str]] | None:
         """The units and traces of a run that is there; None for one that is not."""
