@@ -22,12 +22,11 @@ def test_every_acknowledged_span_is_there_once_after_sigkill(tmp_path: Path, wai
     acknowledged: set[str] = set()
     for _ in range(ROUNDS):
         serving.start()
-        senders = Senders(serving)
-        senders.wait(20)
-        if wait_for_store:
-            until(lambda: serving.get("/api/v1/status")["stored"].get("traces", 0), lambda stored: stored > 0)
-        serving.kill()
-        senders.stop()
+        with Senders(serving) as senders:
+            senders.wait(20)
+            if wait_for_store:
+                until(lambda: serving.get("/api/v1/status")["stored"].get("traces", 0), lambda stored: stored > 0)
+            serving.kill()
         acknowledged |= senders.acknowledged
 
     with serving:

@@ -19,6 +19,7 @@ from tests.collector.receive.serving import listening
 from tests.support.serving import Serving, until
 from tests.support.sink import Sink, sink
 
+PATIENCE_S = 90.0
 AGENT = {"gen_ai.operation.name": "invoke_agent"}
 
 
@@ -41,14 +42,15 @@ def test_counters_go_out_as_metrics_and_batches_as_traces_and_a_receiver_in_trou
             lambda seen: (
                 {"passhat_accepted", "passhat_stored", "passhat_graded_runs", "passhat_ack_seconds_count"} <= seen
             ),
+            PATIENCE_S,
         )
-        until(lambda: spans_of(kept), lambda names: {"store batch", "grade batch"} <= names)
+        until(lambda: spans_of(kept), lambda names: {"store batch", "grade batch"} <= names, PATIENCE_S)
         kept.refuse = 503
         for number in range(2, 5):
             send(serving, number)
-        until(lambda: len(kept.refused), lambda count: count > 0)
+        until(lambda: len(kept.refused), lambda count: count > 0, PATIENCE_S)
         serving.drained()
-        assert serving.get("/api/v1/status")["health"] == "ok"
+        until(lambda: serving.get("/api/v1/status")["health"], lambda health: health == "ok")
         began = time.monotonic()
         assert serving.stop() == 0
         assert time.monotonic() - began < 20

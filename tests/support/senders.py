@@ -65,7 +65,7 @@ class Senders:
         self.recorders = {name: Recorder(make(at)) for name, make in EXPORTERS.items()}
         self._stop = threading.Event()
         self._threads = [
-            threading.Thread(target=_send, args=(recorder, name, self._stop))
+            threading.Thread(target=_send, args=(recorder, name, self._stop), daemon=True)
             for name, recorder in self.recorders.items()
         ]
         for thread in self._threads:
@@ -73,7 +73,13 @@ class Senders:
 
     def wait(self, least: int) -> None:
         """Until each was told of so many spans that they are safe."""
-        until(lambda: min(len(one.acknowledged) for one in self.recorders.values()), lambda count: count >= least)
+        until(lambda: min(len(one.acknowledged) for one in self.recorders.values()), lambda count: count >= least, 90.0)
+
+    def __enter__(self) -> Senders:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def stop(self) -> None:
         self._stop.set()
