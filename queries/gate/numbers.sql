@@ -30,7 +30,7 @@ WITH
         SELECT
             *,
             multiIf(
-                first_ended != max(first_ended) OVER (PARTITION BY project, task_id), 'superseded',
+                (first_ended, task_version) != max((first_ended, task_version)) OVER (PARTITION BY project, task_id), 'superseded',
                 known AND checks_version != version_in_force, 'other_checks',
                 basis != {counted_basis:String}, 'other_basis',
                 {by:String} = 'class' AND task_source = 'fallback', 'unnamed',

@@ -5,6 +5,6 @@ FROM reliability_over_time(start = $__fromTime_ms, end = $__toTime_ms, step_s = 
 WHERE task_id = ${one:singlequote} AND basis = ${basis:singlequote}
     AND $__conditionalAll(project IN (${project:singlequote}), $project)
     AND (project, task_id, task_version) IN
-        (SELECT project, task_id, argMax(task_version, first_ended) FROM task_versions GROUP BY project, task_id)
+        (SELECT project, task_id, argMax(task_version, (first_ended, task_version)) FROM task_versions FINAL GROUP BY project, task_id)
 ORDER BY time, n DESC
 LIMIT 1 BY time

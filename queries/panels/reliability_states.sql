@@ -8,7 +8,7 @@ WHERE basis = ${basis:singlequote}
     AND $__conditionalAll(task_class IN (${class:singlequote}), $class)
     AND $__conditionalAll(task_id IN (${task:singlequote}), $task)
     AND (project, task_id, task_version) IN
-        (SELECT project, task_id, argMax(task_version, first_ended) FROM task_versions GROUP BY project, task_id)
+        (SELECT project, task_id, argMax(task_version, (first_ended, task_version)) FROM task_versions FINAL GROUP BY project, task_id)
     AND task_id IN
     (
         SELECT task_id FROM reliability_cells(start = $__fromTime_ms, end = $__toTime_ms) AS busiest

@@ -52,7 +52,7 @@ WITH
     ),
     newest AS
     (
-        SELECT project, task_id, argMax(task_version, first_seen) AS task_version
+        SELECT project, task_id, argMax(task_version, (first_seen, task_version)) AS task_version
         FROM (SELECT project, task_id, task_version, min(first_ended) AS first_seen FROM task_versions GROUP BY ALL)
         GROUP BY project, task_id
     ),

@@ -1,13 +1,13 @@
 -- Each task's trials in [start, end) as a suite counts them, by class and over all classes.
 -- One row per project, suite (a task_class, or all), basis, task: only its newest task version with trials in the window
--- (the one first seen last) and the checks version in force count; those of older versions are superseded, those judged
--- by other checks (until they are regraded) other_checks.
+-- (the one first seen last; of two seen in the same millisecond the later by name) and the checks version in force count;
+-- those of older versions are superseded, those judged by other checks (until they are regraded) other_checks.
 -- whole: the row belongs to the suite of all classes.
 CREATE OR REPLACE VIEW suite_tasks AS
 WITH
     seen AS
     (
-        SELECT *, max(first_ended) OVER (PARTITION BY project, task_id) AS newest_ended
+        SELECT *, max((first_ended, task_version)) OVER (PARTITION BY project, task_id) AS newest_of_task
         FROM
         (
             SELECT
@@ -43,7 +43,7 @@ SELECT
     groupArrayArrayIf(by_day, newest AND in_force) AS days
 FROM
 (
-    SELECT *, first_ended = newest_ended AS newest, NOT known OR checks_version = version_in_force AS in_force,
+    SELECT *, (first_ended, task_version) = newest_of_task AS newest, NOT known OR checks_version = version_in_force AS in_force,
         arrayJoin([(task_class, false), ('all', true)]) AS suite
     FROM seen
     LEFT JOIN forced USING (project, task_id, task_class)
