@@ -31,8 +31,8 @@ CANARY = "canary-7f3d9a1c55e04b62"
 OTHER = "kept-2b9c0d4e6f8a1357"
 # Counts and names of tasks and checks are forgotten apart; the rest holds ids at most.
 NOTHING_OF_A_RUN = {
-    "checks_in_force", "checks_versions", "collectors", "day_counts", "gate_decisions", "hour_counts", "normalisers",
-    "policy", "replays", "run_tombstones", "schema_migrations", "task_versions",
+    "checks_in_force", "checks_versions", "collectors", "day_counts", "gate_decisions", "grading_marks", "hour_counts",
+    "normalisers", "policy", "replays", "run_tombstones", "schema_migrations", "task_versions",
 }  # fmt: skip
 STEPS = ("requested", "hiding", "hidden", "swept: swept", "swept", "removed: swept")
 EVER = "start = '2026-01-01', end = '2027-12-31'"
