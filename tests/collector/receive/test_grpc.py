@@ -104,6 +104,8 @@ def test_a_temporary_fault_is_unavailable_with_the_hint_in_both_places(listeners
 @pytest.mark.parametrize("method", ["/opentelemetry.proto.collector.metrics.v1.MetricsService/Export", "/x/y", "/"])
 def test_other_methods_are_unimplemented(listeners: Listeners, method: str) -> None:
     assert refusal(listeners, BODY, method).code() == grpc.StatusCode.UNIMPLEMENTED
+    of_otlp = method.startswith("/opentelemetry.")  # a client that sends metrics finds out here why they do not arrive
+    assert any(client.last_reason == "not_served" for client in listeners.receiver.clients.seen()) == of_otlp
 
 
 def test_a_call_without_a_message_is_an_invalid_argument(listeners: Listeners) -> None:
