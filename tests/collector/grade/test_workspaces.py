@@ -74,7 +74,9 @@ def test_two_that_met_are_both_invalid_and_a_third_in_another_place_is_not(store
     both = ("invalid", ["shared_workspace"])
     assert told(store, 1, 2, 3, 4) == {"1": both, "2": both, "3": ("pass", []), "4": ("pass", [])}
     said = "SELECT reason FROM current_verdicts WHERE check_id = 'own-workspace' AND status = 'fail'"
-    assert store.query(said).rows == [("'!('shared_workspace' in run.flags)' does not hold.",)] * 2
+    reasons = [reason for (reason,) in store.query(said).rows]
+    assert len(reasons) == 2
+    assert all("workspace" in reason for reason in reasons)
 
 
 def test_one_after_the_other_is_no_sharing_and_one_batch_may_hold_both(store: Store, loop: GradeLoop) -> None:
