@@ -68,8 +68,12 @@ def bind_all(listen: ListenConfig) -> Doors:
             setattr(doors, name, sockets)
     if failed:
         doors.close()
-        hints = list(dict.fromkeys(error.hint for error in failed if error.hint))
-        raise UsageError("\n".join(map(str, failed)), hint="; ".join(hints))
+        hints = [error.hint for error in failed if error.hint]
+        if len(hints) > 1:
+            hints = [
+                "stop what listens there, or set other ports: --grpc-port, --http-port, --web-port (0: any free port)"
+            ]
+        raise UsageError("\n".join(map(str, failed)), hint="".join(hints))
     return doors
 
 

@@ -32,7 +32,11 @@ def notes(status: dict[str, Any]) -> Iterator[Note]:
     clients = [one for one in status.get("clients", ()) if one["service"] != OWN_SERVICE]
     if "clients" in status:
         found = "; ".join(client_of(one) for one in clients[:MOST_CLIENTS])
-        yield "clients", found or "nobody has sent anything since it started", "" if found else SILENT
+        yield (
+            "clients",
+            found or "nobody has sent anything since it started",
+            "" if any(one["accepted"] for one in clients) else SILENT,
+        )
     for reason, count in sorted(status.get("refused", {}).items()):
         yield "refused", f"{count} {reason}", HELP.get(reason, LATER)
     unmapped, spans = status.get("unmapped", 0), status.get("stored", {}).get("traces", 0)

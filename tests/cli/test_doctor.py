@@ -100,3 +100,6 @@ def test_notes_follow_the_way_and_hostile_names_stay_harmless() -> None:
     assert "\x1b" not in str(found[0][1])
     assert all(hint for what, _, hint in found if what != "clients")
     assert list(notes({})) == []
+    [(_, found, hint)] = notes({"clients": [{**client, "accepted": 0}]})
+    assert "1 refused" in found
+    assert "OTEL_EXPORTER_OTLP_ENDPOINT" in hint
