@@ -24,6 +24,11 @@ class Closing(Struct, frozen=True):
         """Whether this span is the root of the run that was closed."""
         return span_id == self.root_span_id and trace_id in self.trace_ids
 
+    @property
+    def roots(self) -> tuple[tuple[str, str], ...]:
+        """Where its root may be: trace and span ids."""
+        return tuple((trace_id, self.root_span_id) for trace_id in self.trace_ids if self.root_span_id)
+
 
 class Run(Struct, frozen=True):
     """What graders read. `lines` are numbered 1, 2, 3 … in run order.

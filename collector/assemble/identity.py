@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from collector.assemble.records import log_order
 from collector.assemble.tree import MISSING_PARENT, Node
 from semconv.facts import Facts, Identity, SpanFacts
 
@@ -41,6 +42,13 @@ class Members:
         self.nodes: list[Node] = []
         self.logs: list[tuple[SpanFacts, Node | None]] = []
         self.flags: set[str] = set()
+
+    def absorb(self, other: Members, flag: str) -> None:
+        """Take in what another key says is of the same run."""
+        self.starts = sorted(self.starts + other.starts, key=lambda node: node.place)
+        self.nodes = sorted(self.nodes + other.nodes, key=lambda node: node.place)
+        self.logs = sorted(self.logs + other.logs, key=lambda one: log_order(one[0]))
+        self.flags |= other.flags | {flag}
 
 
 def divide_spans(nodes: Sequence[Node], group_by: str) -> tuple[dict[Key, Members], list[SpanFacts], Keys]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import count
 
 from collector.assemble.identity import ACTIVITY, Key, Members, divide_spans
 from collector.assemble.tree import Node
@@ -10,6 +11,7 @@ from semconv.facts import Facts, SpanFacts
 from semconv.run import Closing
 
 RUN_ID_REUSED = "run_id_reused"
+RUN_ID_SHARED = "run_id_shared"
 
 
 class Division:
@@ -42,7 +44,15 @@ class Division:
 
     @property
     def members(self) -> list[Members]:
-        return list(self._runs.values())
+        """The runs; what several keys name by one id is one run, and flagged: a trace may be called what another says
+        its run is.
+        """
+        found: dict[str, Members] = {}
+        for run in self._runs.values():
+            known = found.setdefault(run.run_id, run)
+            if known is not run:
+                known.absorb(run, RUN_ID_SHARED)
+        return list(found.values())
 
     def _place(self, log: SpanFacts) -> None:
         node = self._carriers.get((log.trace_id, log.span_id)) if log.span_id else None
@@ -125,14 +135,22 @@ def _run_id(facts: Facts) -> str:
 def reopened(members: Iterable[Members], closures: Mapping[str, Closing]) -> list[Members]:
     """Runs whose roots come in several lives: a root that starts after its run was closed opens a new run.
 
-    What belongs to no root of the new run stays in the old.
+    What belongs to no root of the new run stays in the old. A life is not called what another run of the unit is.
     """
+    runs = list(members)
+    roots = {(node.span.trace_id, node.span.span_id): run.run_id for run in runs for node in run.nodes}
+    taken = {run.run_id for run in runs}
     found: list[Members] = []
-    for run in members:
+    for run in runs:
+        own = run.run_id
         while run.run_id in closures:
-            later = _split(run, closures[run.run_id])
+            closing = closures[run.run_id]
+            if any(roots.get(root, own) != own for root in closing.roots):
+                break  # it closed another run, which was called so before this one came
+            later = _split(run, closing, taken)
             if later is None:
                 break
+            taken.add(later.run_id)
             if run.nodes or run.logs:
                 found.append(run)
             run = later
@@ -140,7 +158,7 @@ def reopened(members: Iterable[Members], closures: Mapping[str, Closing]) -> lis
     return found
 
 
-def _split(run: Members, closing: Closing) -> Members | None:
+def _split(run: Members, closing: Closing, taken: set[str]) -> Members | None:
     """Take from `run` what began after its closing, as a run of its own; None where nothing did."""
     own = set(run.nodes)
     later: set[Node] = set()
@@ -150,16 +168,15 @@ def _split(run: Members, closing: Closing) -> Members | None:
     if not later:
         return None
     begins = min(node.start for node in later)
-    life = _next_life(run.run_id)
-    new = Members(life)
+    new = Members(_next_life(run.run_id, taken))
     new.flags = run.flags | {RUN_ID_REUSED}
     new.nodes = [node for node in run.nodes if node in later]
     new.starts = [node for node in run.starts if node in later]
     new.logs = [(log, node) for log, node in run.logs if node in later or (node is None and log.start_ns >= begins)]
-    taken = {id(log) for log, _ in new.logs}
+    moved = {id(log) for log, _ in new.logs}
     run.nodes = [node for node in run.nodes if node not in later]
     run.starts = [node for node in run.starts if node not in later]
-    run.logs = [(log, node) for log, node in run.logs if id(log) not in taken]
+    run.logs = [(log, node) for log, node in run.logs if id(log) not in moved]
     return new
 
 
@@ -172,8 +189,8 @@ def _began_after(node: Node, closing: Closing) -> bool:
     return node.start > closing.at_ns and (node.span.received_ns or node.start) > closing.at_ns
 
 
-def _next_life(run_id: str) -> str:
+def _next_life(run_id: str, taken: Container[str]) -> str:
     base, mark, number = run_id.rpartition("~")
-    if mark and number.isdigit():
-        return f"{base}~{int(number) + 1}"
-    return f"{run_id}~2"
+    if not mark or not number.isdigit():
+        base, number = run_id, "1"
+    return next(life for n in count(int(number) + 1) if (life := f"{base}~{n}") not in taken)

@@ -19,7 +19,7 @@ def distinct(records: Iterable[SpanFacts]) -> tuple[list[SpanFacts], list[SpanFa
     logs: dict[tuple[int, int, str, str, str], SpanFacts] = {}
     for record in records:
         if record.signal == "log":
-            logs.setdefault(_log_order(record), record)
+            logs.setdefault(log_order(record), record)
             continue
         key = (record.project, record.trace_id, record.span_id)
         known = spans.get(key)
@@ -36,7 +36,7 @@ def _is_newer(record: SpanFacts, known: SpanFacts) -> bool:
     return record != known and _content(record) > _content(known)
 
 
-def _log_order(record: SpanFacts) -> tuple[int, int, str, str, str]:
+def log_order(record: SpanFacts) -> tuple[int, int, str, str, str]:
     """Time, the emitter's own sequence, then content: a log record has no id of its own."""
     sequence = record.facts.sequence
     content = record.content_hash or _content(record).hex()

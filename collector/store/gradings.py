@@ -6,6 +6,7 @@ the row built from more inputs wins, and hours where a loser had put the run are
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,6 +20,10 @@ from collector.store.reader import Key, Reader
 from collector.store.records import Grading, StoredRun
 from collector.store.recount import Hour, recount
 from collector.store.sqlfiles import statement
+from collector.store.writer import Writer
+from semconv.names import RUN_ID
+
+log = logging.getLogger("passhat.store")
 
 SLOW_COUNT_S = 0.02
 MOST_KEYS = 50  # of a statement that writes: over HTTP its parameters are in the URL
@@ -27,9 +32,12 @@ MOST_KEYS = 50  # of a statement that writes: over HTTP its parameters are in th
 class Gradings:
     """Writes revisions and keeps the hour counts true to them."""
 
-    def __init__(self, connections: Connections, reader: Reader, types: dict[str, dict[str, str]]) -> None:
+    def __init__(
+        self, connections: Connections, reader: Reader, writer: Writer, types: dict[str, dict[str, str]]
+    ) -> None:
         self._connections = connections
         self._reader = reader
+        self._writer = writer
         self._lines = TableColumns("trace_lines", LineRow, types["trace_lines"])
         self._verdicts = TableColumns("verdicts", VerdictRow, types["verdicts"])
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])
@@ -42,6 +50,7 @@ class Gradings:
         """Write what is newer than what is stored; the gradings written. Raises StoreError: write them again."""
         with self._connections.writer():
             before = self._reader.stored_runs(_key(grading) for grading in gradings)
+            gradings = self._join_namesakes(gradings, before)
             rows: dict[Key, tuple[Grading, RunRow]] = {}
             for grading in gradings:
                 key = _key(grading)
@@ -55,6 +64,25 @@ class Gradings:
                 self._owed |= self._leave_lost_hours(list(rows))
             self.count()
             return [grading for grading, _ in rows.values()]
+
+    def _join_namesakes(self, gradings: Sequence[Grading], before: Mapping[Key, StoredRun]) -> list[Grading]:
+        """Without those of an id under which a run of other units is known: one would take the other's place.
+
+        Their units are joined by that id, and asked for: together they are one run, or two lives of it.
+        """
+        places = {key: set(run.units) for key, run in before.items() if run.alive}
+        kept: list[Grading] = []
+        for grading in gradings:
+            key, units = _key(grading), grading.units
+            known = places.setdefault(key, set(units)) if grading.alive else places.get(key, set(units))
+            if not known or not known.isdisjoint(units):
+                kept.append(grading)
+            elif grading.alive:
+                pair = (min(known), min(units))
+                log.info("run %s of project %s comes from %s and from %s: joined", key[1], key[0], *pair)
+                self._writer.join([(key[0], f"{RUN_ID}={key[1]}", unit) for unit in pair])
+                self._writer.touch([(key[0], unit) for unit in pair])
+        return kept
 
     def count(self, *, now: bool = False) -> None:
         """Recount the hours owed. Where that is slow (a busy store) it waits, for four times as long as it took last,

@@ -52,7 +52,7 @@ RUNS = f"""
 SELECT project, run_id, version, revision, alive, epoch, inputs, input_digest, basis, checks_version, result,
     task_id, task_version, toUnixTimestamp(hour), arrayMap(h -> toUnixTimestamp(h), arrayUnion(prev_hours, places)),
     toUnixTimestamp64Milli(first_stored), line_count, closed_ns, flags,
-    root_span_id, trace_ids
+    root_span_id, trace_ids, units
 FROM
 (
     SELECT *, run_key FROM runs FINAL WHERE (project, run_key) IN ({RUN_KEYS})
@@ -110,7 +110,7 @@ class Reader:
                 facts=left.facts,
                 removed=left.removed,
                 closed=left.closed,
-                runs=tuple({run.run_id: run for name in names for run in runs.get((project, name), ())}.values()),
+                runs=_own_runs(names, [run for name in names for run in runs.get((project, name), ())]),
             )
             found.update({(project, name): unit for name in names})
         return {key: found[key] for key in wanted}
@@ -219,6 +219,11 @@ class Reader:
             if (project, run_id) in rows:
                 found.setdefault((project, unit), []).append(rows[project, run_id])
         return found
+
+
+def _own_runs(names: Sequence[str], runs: Iterable[StoredRun]) -> tuple[StoredRun, ...]:
+    """The runs of these units, each once. One that lies in others by now is not theirs to withdraw."""
+    return tuple({run.run_id: run for run in runs if not run.lies_apart(names)}.values())
 
 
 def _keep_newest(newest: dict[Any, tuple[int, int, SpanFacts]], key: Any, row: tuple[int, int, SpanFacts]) -> None:

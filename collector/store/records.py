@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -57,6 +57,11 @@ class StoredRun(Struct, frozen=True):
     flags: tuple[str, ...] = ()
     root_span_id: str = ""
     trace_ids: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+
+    def lies_apart(self, units: Iterable[str]) -> bool:
+        """Whether it was assembled from other units than these."""
+        return bool(self.units) and set(self.units).isdisjoint(units)
 
 
 class Unit(Struct, frozen=True):

@@ -53,7 +53,7 @@ class Store:
         self.tombstones = Tombstones(connections)
         self._reader = Reader(connections, self.tombstones)
         self._writer = Writer(connections, types, collector)
-        self._gradings = Gradings(connections, self._reader, types)
+        self._gradings = Gradings(connections, self._reader, self._writer, types)
         self.replays = Replays(connections, self._reader, self._writer, self.tombstones)
         self.generation = 0  # of the words that find facts here: rows are written under it
         self._outcomes = TableColumns("outcomes", OutcomeRow, types["outcomes"])

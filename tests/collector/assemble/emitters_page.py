@@ -56,8 +56,9 @@ TAIL = """
   reported twice, or one that only starts another, adds nothing to the depth.
 - **The result line** is there once the run's root is: `subtype`, the final text or the error, turns, cost.
 - **Flags of a run** say what is odd: `no_root`, `missing_parent`, `parent_cycle`, `self_parent`, `implausible_time`,
-  `run_id_reused`, `cost_derived`, `outcome_unreadable`. **`lossy`** says why something unseen may have happened all the
-  same (`dropped_attributes`, `truncated_messages`, `missing_parent`, `unassigned_spans`): checks for absence are then
+  `run_id_reused`, `run_id_shared` (named so in two ways), `id_conflict` (a span id came with two contents),
+  `cost_derived`, `outcome_unreadable`. **`lossy`** says why something unseen may have happened all the same
+  (`dropped_attributes`, `truncated_messages`, `missing_parent`, `unassigned_spans`): checks for absence are then
   `unknown`. A value that was cut (`truncated`) is seen on its own call and leaves the others as they are.
 """
 

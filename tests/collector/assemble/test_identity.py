@@ -323,6 +323,19 @@ class TestLogs:
         assert [outcome.result for outcome in run.outcomes] == ["fail"]
 
 
+class TestShared:
+    @pytest.mark.parametrize("name", [OTHER, "group"])
+    def test_what_two_ways_call_by_one_id_is_one_run(self, name: str) -> None:
+        said = [agent(1, None, 0, 9, own=own(run_id=name)), tool(3, 1, 5, 6)]
+        facts = Facts(operation="agent", join_keys=("session.id=group",) if name == "group" else ())
+        called = span(2, None, 10, 19, facts, trace_id=OTHER)
+        late = log(12, Facts(operation="tool", tool="x"), trace_id=OTHER)
+        for order in permutations([*said, called, late]):
+            run = run_of(list(order), policy=Policy(group_by="session.id"))
+            assert (run.run_id, run.span_count, run.tool_calls) == (name, 3, 2)
+            assert run.flags == ("run_id_shared",)
+
+
 class TestReused:
     def unit(self) -> list[SpanFacts]:
         again = span(2, None, 1000, 1009, Facts(operation="agent", own=own(run_id="nightly")), trace_id=OTHER)
@@ -342,6 +355,18 @@ class TestReused:
         late = tool(7, 1, 1500, 1501)
         first, second = runs_of([*self.unit(), late], closures={"nightly": Closing(BASE + 500 * MS)})
         assert (first.tool_calls, second.tool_calls) == (2, 0)
+
+    def test_a_life_is_not_called_what_another_run_is(self) -> None:
+        named = span(4, None, 3000, 3009, Facts(operation="agent", own=own(run_id="nightly~2")), trace_id="c" * 32)
+        closures = {"nightly": Closing(BASE + 500 * MS, span_id(1), (TRACE,))}
+        for also in (  # nobody was called so yet; the second life was, before the other came; the other was
+            {},
+            {"nightly~2": Closing(BASE + 2000 * MS, span_id(2), (OTHER,))},
+            {"nightly~2": Closing(BASE + 4000 * MS, span_id(4), ("c" * 32,))},
+        ):
+            runs = {run.run_id: run for run in runs_of([*self.unit(), named], closures=closures | also)}
+            assert set(runs) == {"nightly", "nightly~2", "nightly~3"}
+            assert (runs["nightly~2"].flags, runs["nightly~3"].flags) == ((), ("run_id_reused",))
 
     def test_the_root_that_was_closed_opens_nothing_when_it_is_sent_again_with_a_later_start(self) -> None:
         moved = agent(1, None, 1000, 1009, own=own(run_id="nightly"))

@@ -255,6 +255,60 @@ def test_a_root_sent_again_with_a_later_start_is_the_same_trial(store: Store) ->
     assert rows == [(f"{1:032x}", 2, 1, True)]
 
 
+def named(run_id: str, trace: int, start_ns: int = START) -> Span:
+    one = msgspec.structs.replace(span(trace, trace, task="t"), start_ns=start_ns, end_ns=start_ns + 99)
+    one.attributes["passhat.run.id"] = run_id
+    return one
+
+
+def trials(store: Store) -> list[tuple[Any, ...]]:
+    return store.query("SELECT run_id, span_count, flags, arraySort(trace_ids) FROM trials ORDER BY run_id").rows
+
+
+@pytest.mark.parametrize("life_first", [True, False])
+def test_a_life_of_a_run_never_takes_the_place_of_a_run_called_so(store: Store, life_first: bool) -> None:
+    loop, _ = loop_over(store)
+    user = named("n~2", 9)
+    put(store, named("n", 1), *([] if life_first else [user]))
+    loop.step()
+    later = store.now_ns() + 10**9
+    put(store, named("n", 2, later), received_ns=later)
+    loop.step()
+    if life_first:
+        assert [run[0] for run in trials(store)] == ["n", "n~2"]
+        put(store, user)
+    for _ in range(3):
+        loop.step()
+    expected = [
+        ("n", 1, [], [f"{1:032x}"]),
+        ("n~2", 1, [], [f"{9:032x}"]),
+        ("n~3", 1, ["run_id_reused"], [f"{2:032x}"]),
+    ]
+    assert (trials(store), loop.waiting) == (expected, 0)
+    again, counted = loop_over(store)
+    again.step()
+    assert (trials(store), graded(counted)) == (expected, 0)
+
+
+@pytest.mark.parametrize("trace_first", [True, False])
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_trace_and_a_run_named_like_it_are_one_run(store: Store, trace_first: bool, apart: bool) -> None:
+    both = [span(1, 1, task="t"), named(f"{1:032x}", 2)]
+    both = both if trace_first else both[::-1]
+    loop, _ = loop_over(store)
+    put(store, both[0])
+    if apart:
+        loop.step()
+    put(store, both[1])
+    for _ in range(3):
+        loop.step()
+    assert trials(store) == [(f"{1:032x}", 2, ["run_id_shared"], [f"{1:032x}", f"{2:032x}"])]
+    assert loop.waiting == 0
+    put(store, span(1, 7, 1, tool="x"))
+    loop.step()
+    assert [run[:2] for run in trials(store)] == [(f"{1:032x}", 3)]
+
+
 class Breaking(Grader):
     """A grader with a fault of ours in it: one unit cannot be assembled."""
 
