@@ -38,7 +38,7 @@ FROM
         (
             SELECT project, run_key, check_id, check_kind, check_status, check_version
             FROM runs FINAL
-            WHERE alive AND NOT open AND has(check_kind, 'judge')
+            WHERE alive AND NOT open AND service != 'passhat-doctor' AND has(check_kind, 'judge')
         )
         ARRAY JOIN check_id AS check_id_, check_kind AS kind, check_status AS status, check_version AS version_
         WHERE kind = 'judge'

@@ -39,7 +39,8 @@ FROM
 (
     SELECT *, JSONExtractArrayRaw(events) AS events_, JSONExtractArrayRaw(links) AS links_
     FROM spans FINAL
-    WHERE (project, trace_id) NOT IN (SELECT project, arrayJoin(traces) FROM run_tombstones FINAL)
+    WHERE service != 'passhat-doctor'
+        AND (project, trace_id) NOT IN (SELECT project, arrayJoin(traces) FROM run_tombstones FINAL)
         AND (project, trace_id, span_id) NOT IN
         (
             SELECT project, substring(span, 1, 32), substring(span, 34)

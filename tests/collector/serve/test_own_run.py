@@ -8,6 +8,7 @@ import pytest
 
 from collector.store.store import Store
 from tests.collector.serve.made import grading, line, verdict
+from tests.support.serving import ROOT
 
 Ask = Callable[..., Any]
 SINCE = {"since": "2026-10-01T00:00:00Z", "until": "2027-01-01T00:00:00Z"}
@@ -59,6 +60,14 @@ def test_no_export_has_it_and_no_gate_counts_it(client: httpx.Client, get: Ask) 
 def test_no_view_has_it(store: Store, view: str) -> None:
     rows = store.query(f"SELECT * FROM {view}", {}).dicts()
     assert "doctor" not in str(rows)
+
+
+def test_every_view_of_runs_or_spans_leaves_it_out() -> None:
+    """A new view that reads the rows themselves must say so too."""
+    for file in sorted((ROOT / "queries" / "views").glob("*.sql")):
+        text = file.read_text()
+        if any(f"FROM {table} FINAL" in text for table in ("runs", "run_hours", "spans")):
+            assert "service != 'passhat-doctor'" in text, file.name
 
 
 def test_it_is_there_by_its_name(get: Ask) -> None:
