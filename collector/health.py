@@ -28,6 +28,7 @@ Phase: TypeAlias = Literal["starting", "running", "stopping"]
 
 FILLING = 0.7  # of the cap
 BACKLOG_S = 60.0  # the oldest request waits longer than a slow insert takes
+LATE_S = 60.0  # one batch, or one large unit, is graded for so long
 STUCK_S = 120.0  # since the grading loop was last heard of
 LOOK_S = 1.0
 HINTS = {
@@ -67,6 +68,7 @@ class Seen(Struct, frozen=True):
     errors: Mapping[str, str]
     waited_s: float = 0.0  # how long the oldest request has been in the spool
     silent_s: float = 0.0
+    at_work: str = ""  # what is graded meanwhile
 
 
 def health_of(phase: Phase, seen: Seen) -> Health:
@@ -107,7 +109,10 @@ def _of_stages(seen: Seen) -> Iterator[Problem]:
     if seen.waited_s > BACKLOG_S and not seen.errors.get("store"):
         error = f"the oldest request has waited {seen.waited_s:.0f} s to be stored"
         yield Problem("store", error, "the store is slower than what arrives: give it more, or send less")
-    if seen.silent_s > STUCK_S and not seen.errors.get("grade"):
+    if seen.at_work and seen.silent_s > LATE_S and not seen.errors.get("grade"):
+        error = f"{seen.at_work} has been graded for {seen.silent_s:.0f} s, and all others wait"
+        yield Problem("grade", error, "a run of many spans takes minutes; else a check may hang: the log says which")
+    elif seen.silent_s > STUCK_S and not seen.errors.get("grade"):
         error = f"nothing was heard of grading for {seen.silent_s:.0f} s"
         yield Problem("grade", error, "a check may hang: the last lines of the log say which; else restart passhat")
 

@@ -197,8 +197,15 @@ class Collector:
             errors=errors,
             waited_s=_waited_s(spool),
             silent_s=time.monotonic() - self.loop.heard_at,
+            at_work=self.loop.at_work,
         )
         return health_of(self.phase, seen)
+
+    def _lag(self) -> dict[str, Any]:
+        """How far grading is, and what it is at since when."""
+        at_work, since_s = self.loop.at_work, round(time.monotonic() - self.loop.heard_at, 3)
+        lag = {"units_waiting": self.loop.waiting, "as_of_ns": self.loop.as_of_ns}
+        return {**lag, "at_work": at_work, "at_work_s": since_s if at_work else 0.0}
 
     def status(self) -> dict[str, Any]:
         """What the stages are doing, for `/api/v1/status` and `/readyz`."""
@@ -211,7 +218,7 @@ class Collector:
             "listening": to_builtins(self.addresses),
             "uptime_s": round(time.time() - self.started_at, 1),
             "spool": {**waiting, "set_aside": kept_in(self.spool.path)},
-            "lag": {"units_waiting": self.loop.waiting, "as_of_ns": self.loop.as_of_ns},
+            "lag": self._lag(),
             "removals": {"pending": len(self.store.tombstones.pending())},
             "outward": {name: way.status() for name, way in self.outward.items()},
             "clients": [to_builtins(client) for client in self.receiver.clients.seen()],

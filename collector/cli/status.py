@@ -44,7 +44,8 @@ def counts(told: Told) -> str:
         if spool.get("set_aside"):
             lines.append(f"set aside: {spool['set_aside']} files in the spool's quarantine, which nobody could read")
     if lag is not None:
-        lines.append(f"grading: {lag['units_waiting']} wait")
+        at_work = f", {lag['at_work']} for {lag['at_work_s']:.0f} s" if lag.get("at_work") else ""
+        lines.append(f"grading: {lag['units_waiting']} wait{at_work}")
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterable
 
-from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
+from collector.grade.due import NEVER_NS, SECOND_NS, Due, DuePolicy, UnitState, closes_at, in_batches, looks_at
 from collector.grade.grader import Assembled, Grader, Task, task_of
 from collector.grade.horizon import Horizon
 from collector.grade.remembered import Remembered, rejudged, remembered, with_outcomes
@@ -29,7 +29,6 @@ SHORT_OVERLAP_NS = 2 * SECOND_NS  # and each time at the last two seconds
 SWEEP_NS = 10 * SECOND_NS
 AGREE_NS = 3600 * SECOND_NS
 POLL_S = 1.0  # another collector may have stored something
-BATCH_UNITS = 200
 
 
 class GradeLoop:
@@ -57,6 +56,7 @@ class GradeLoop:
         self.healthy = True
         self.last_error = ""
         self.heard_at = time.monotonic()  # the last sign of life
+        self.at_work = ""  # what is being graded since then
         self.paused = False
         self.as_of_ns = 0  # the store's clock: all that was stored or touched before is taken in
 
@@ -87,7 +87,7 @@ class GradeLoop:
                 self.healthy, self.last_error = False, str(error)[:500]
                 self._metrics.grade_errors.labels(type(error).__name__).inc()
                 log.warning("grading failed, retried: %s", self.last_error, exc_info=True)
-                wait_s = POLL_S
+                wait_s, self.at_work = POLL_S, ""
             self._wake.wait(wait_s)
             self._wake.clear()
 
@@ -99,11 +99,11 @@ class GradeLoop:
             self._touch(key, now_ns)
         due = self._due(now_ns)
         self._metrics.open_units.set(self.waiting)
-        for start in range(0, len(due), BATCH_UNITS):
-            some = due[start : start + BATCH_UNITS]
+        for some in in_batches(due, self._units):
+            self.heard_at, self.at_work = time.monotonic(), self._said_of(some)
             with self.trace("grade batch", units=len(some)):
                 self._grade(some, now_ns)
-            self.heard_at = time.monotonic()
+            self.heard_at, self.at_work = time.monotonic(), ""
             if self._stop.is_set():
                 break
         if self._horizon.is_due(now_ns):
@@ -111,6 +111,11 @@ class GradeLoop:
         self._agree(now_ns)
         self.as_of_ns = now_ns
         return 0.0 if due else self._until_next(now_ns)
+
+    def _said_of(self, due: list[Due]) -> str:
+        """What is being graded, for people."""
+        (project, unit), records = due[0][0], sum(self._units[key].records for key, _ in due)
+        return f"{unit} of project {project} ({records} records)" if len(due) == 1 else f"{len(due)} units"
 
     def _agree(self, now_ns: int) -> None:
         """At start and once an hour ask for runs on another basis than their task: another collector graded one while
@@ -130,8 +135,10 @@ class GradeLoop:
             state = self._units.get(key)
             if state is None:
                 state = UnitState(arrival.first_stored_ns, arrival.last_stored_ns, graded_ns=graded.get(key, -1))
-                self._units[key] = state
-            state.arrive(arrival.first_stored_ns, arrival.last_stored_ns, rooted=arrival.root, ended=arrival.run_end)
+                self._units[key], state.records = state, arrival.spans
+            times = arrival.first_stored_ns, arrival.last_stored_ns
+            if state.arrive(*times, rooted=arrival.root, ended=arrival.run_end):
+                state.records += arrival.spans
             self._read_to_ns = max(self._read_to_ns, arrival.last_stored_ns)
             self._enlist(key, state)
         for project, unit, stored_ns in self._store.touched_since(since):
@@ -165,8 +172,8 @@ class GradeLoop:
             state.touched_ns = max(state.touched_ns, stored_ns)
             self._enlist(key, state)
 
-    def _due(self, now_ns: int) -> list[tuple[UnitKey, ClosedBy]]:
-        due: list[tuple[UnitKey, ClosedBy]] = []
+    def _due(self, now_ns: int) -> list[Due]:
+        due: list[Due] = []
         for key in self._pending:
             state = self._units[key]
             at_ns, closed_by = closes_at(state, self._policy)
@@ -181,7 +188,7 @@ class GradeLoop:
         nearest = min((min(closes_at(s, self._policy)[0], looks_at(s)) for s in states), default=NEVER_NS)
         return min(POLL_S, max(0.01, (nearest - now_ns) / 1e9))
 
-    def _grade(self, due: list[tuple[UnitKey, ClosedBy]], now_ns: int) -> None:
+    def _grade(self, due: list[Due], now_ns: int) -> None:
         """Grade a batch: what several due keys have joined is one unit, graded once."""
         due = self._without_evaluations(due, now_ns)
         units = self._store.read_units([key for key, _ in due])
@@ -203,7 +210,7 @@ class GradeLoop:
         for keys, one in taken:
             self._mark(keys, one, now_ns)
 
-    def _without_evaluations(self, due: list[tuple[UnitKey, ClosedBy]], now_ns: int) -> list[tuple[UnitKey, ClosedBy]]:
+    def _without_evaluations(self, due: list[Due], now_ns: int) -> list[Due]:
         """Evaluations that name a response instead of a trace wait for its model call, then count with its trace."""
         alone = [key for key, _ in due if RESPONSE_KEY in key[1]]
         if not alone:

@@ -36,6 +36,7 @@ def test_before_and_after_it_is_not_ready(phase: Any) -> None:
         ({"errors": {"webhooks": "refused"}}, "webhooks", True, "refused"),
         ({"waited_s": 61.0}, "store", True, "waited 61 s"),
         ({"silent_s": 121.0}, "grade", True, "121 s"),
+        ({"silent_s": 61.0, "at_work": "t1 of project p (100000 records)"}, "grade", True, "t1 of project p"),
         ({"bytes": 70}, "spool", True, "70% of spool.max_bytes"),
         ({"bytes": 90}, "spool", True, "logs are refused"),
         ({"bytes": 95}, "spool", True, "spans without a run id are refused"),

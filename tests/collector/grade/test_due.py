@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from collector.grade.due import NEVER_NS, SECOND_NS, DuePolicy, UnitState, closes_at, looks_at
+from collector.grade.due import (
+    LARGE,
+    MOST_UNITS,
+    NEVER_NS,
+    SECOND_NS,
+    Due,
+    DuePolicy,
+    UnitState,
+    closes_at,
+    in_batches,
+    looks_at,
+)
 
 POLICY = DuePolicy(settle_s=10, idle_s=300, max_age_s=1000)
 AT = 1_000_000 * SECOND_NS
@@ -75,3 +86,12 @@ def test_a_unit_that_cannot_be_graded_is_tried_ever_more_rarely() -> None:
         waits.append((closes_at(unit, POLICY)[0] - AT) // SECOND_NS)
     assert waits[:4] == [2, 4, 8, 16]
     assert waits[-1] == 3600
+
+
+def test_small_units_are_graded_before_large_ones_and_many_at_once() -> None:
+    sizes = {"huge": 20 * LARGE, "large": LARGE + 1, **{str(n): n % 7 + 1 for n in range(MOST_UNITS + 1)}}
+    due: list[Due] = [(("p", unit), "root") for unit in sizes]
+    batches = list(in_batches(due, {("p", unit): state(records=size) for unit, size in sizes.items()}))
+    assert [len(one) for one in batches] == [MOST_UNITS, 1, 1, 1]
+    assert [unit for (_, unit), _ in batches[0]] == [str(n) for n in range(MOST_UNITS)]
+    assert [batch[0][0][1] for batch in batches[1:]] == [str(MOST_UNITS), "large", "huge"]

@@ -332,6 +332,18 @@ def test_a_unit_that_breaks_the_grader_costs_no_other(store: Store, monkeypatch:
     assert loop.waiting == 1
 
 
+def test_a_large_unit_is_graded_last_and_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collector.grade.due.LARGE", 2)
+    put(store, *(span(1, number, number - 1) for number in (1, 2, 3)), span(2, 1))
+    loop, _ = loop_over(store)
+    said: list[str] = []
+    grade = loop._grade
+    monkeypatch.setattr(loop, "_grade", lambda *args: (said.append(loop.at_work), grade(*args)))
+    loop.step()
+    small, large = (f"{trace:032x} of project default ({records} records)" for trace, records in ((2, 1), (1, 3)))
+    assert (said, loop.at_work, set(results(store))) == ([small, large], "", {"1", "2"})
+
+
 def test_traces_joined_by_a_run_id_close_together(store: Store) -> None:
     first, second = span(1, 1, task="t"), span(2, 1, task="t")
     for one in (first, second):
