@@ -9,12 +9,11 @@ from graders.actions import ActionTable
 from graders.call import CALL_TAGS, Call, EventKind
 from graders.lazy import lazy
 from graders.values import Key, key_of
-from semconv.facts import CUT_VALUE
+from semconv.facts import CUT_VALUE, LEFT_OUT
 from semconv.run import Run
 from semconv.trace_line import TraceLine
 
 _UNPLACED = frozenset({"missing_parent", "server_side"})  # flags of lines whose call may have an outside yet to come
-_LEFT_OUT = "[redacted:content:"
 
 
 class Trace:
@@ -113,7 +112,7 @@ class Trace:
 
 def _known(text: str) -> str | None:
     """The text; None when `redact.content: off` left only a mark of it."""
-    return None if _LEFT_OUT in text else text
+    return None if LEFT_OUT in text else text
 
 
 def _sum_of(lines: tuple[TraceLine, ...], name: str) -> float | int | None:

@@ -24,6 +24,8 @@ Boundary = Literal["", "start", "end"]
 # Losses. A value that was cut is seen on its own call; of messages that were cut nobody knows what they asked for.
 CUT_VALUE = "truncated"
 CUT_MESSAGES = "truncated_messages"
+# What stands where `redact.content: off` left out a text.
+LEFT_OUT = "[redacted:content:"
 
 
 class Part(Struct, frozen=True, omit_defaults=True, gc=False):

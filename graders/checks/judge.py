@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from graders.checks.scene import Finding, Scene
 from graders.checks.spec import Spec
+from semconv.facts import LEFT_OUT
 from semconv.run import Run
 from semconv.trace_line import TraceLine
 
@@ -24,7 +25,6 @@ WAITING = "The judge has not answered yet."
 MAX_CHARS = 60_000
 VALUE_CHARS = 4_000  # of one text of a line
 REASON_CHARS = 500
-_LEFT_OUT = "[redacted:content:"
 _SHOWN = ("n", "role", "agent", "tool", "input", "output", "text", "status", "error", "subtype")
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 
@@ -172,7 +172,7 @@ def _cut(text: str) -> str:
 
 def _is_readable(line: TraceLine) -> bool:
     said = (line.text, line.input, line.output)
-    return any(value not in ("", None) and not str(value).startswith(_LEFT_OUT) for value in said)
+    return any(value not in ("", None) and not str(value).startswith(LEFT_OUT) for value in said)
 
 
 def _json(value: Any) -> str:

@@ -122,6 +122,8 @@ def refine_crewai(view: View, found: Found) -> None:
             found["messages_in"], found["messages_out"] = messages[:cut], messages[cut:]
         if not is_whole:
             found["lossy"] = (*found.get("lossy", ()), CUT_MESSAGES)
+    elif "crewai.crew.id" in view.attributes:  # content is off, and its calls stand nowhere else
+        found["lossy"] = (*found.get("lossy", ()), CUT_MESSAGES)
     printed = view.attributes.get("crewai.crew.usage_metrics")
     usage = literal_or_none(printed) if isinstance(printed, str) else None
     if isinstance(usage, dict):

@@ -44,7 +44,8 @@ OWN_SYSTEM = {"role": "system", "text": Text("")}
 # Two scripts, one run: what is inside the caller's call is told inside its run.
 NESTED: dict[str, str] = {
     "edge_pydantic_ai_multi": "nothing: the agent called as a tool is told inside its caller's run, one deeper",
-    "claude_code_subagent": "as with all content flags; the subagent's prompt is in the arguments of its call alone",
+    "claude_code_subagent": "as with all content flags; the subagent's prompt is in its call's arguments alone, "
+    "its answer nowhere",
 }
 
 DEVIATIONS: dict[str, Deviation] = {
@@ -65,7 +66,7 @@ DEVIATIONS: dict[str, Deviation] = {
     ),
     "autogen_native": Deviation("the system message is in no span", absent=("1",)),
     "claude_code_default": Deviation(
-        "content is off; an edit that fails its check is in no event",
+        "content is off; an edit that fails its check is in no event, of a failed command only the error's type",
         absent=("1", "4", "5", "8", "9", "11", "13", "14"),
         changed={"*": NO_INPUT, "7": {"output_contains": None}, "15": {"text": ""}},
     ),
@@ -103,7 +104,7 @@ DEVIATIONS: dict[str, Deviation] = {
     "google_adk_latest": Deviation("ADK adds to the instruction", changed=ADK_SYSTEM),
     "google_adk_v1_14_old": Deviation("ADK adds to the instruction", changed=ADK_SYSTEM),
     "langsmith_claude_agent_sdk": Deviation(
-        "Edit comes with its default replace_all; the SDK counts the user's prompt as a turn",
+        "Edit comes with its default replace_all; it says 7 turns and shows 6",
         changed={
             "8": {"input+": REPLACE_ALL},
             "10": {"input+": REPLACE_ALL},
@@ -121,8 +122,8 @@ DEVIATIONS: dict[str, Deviation] = {
         changed={"14": {"text": ""}},
     ),
     "openinference_claude_agent_sdk": Deviation(
-        "a failed command's output is not sent; Edit comes with its default replace_all; the SDK counts the user's "
-        "prompt as a turn",
+        "a failed command's output is told as its error; Edit comes with its default replace_all; each of two parallel "
+        "calls is a message of its own, and so a turn; its token counts are wrong and left out",
         changed={
             "7": {"output_contains": None},
             "8": {"input+": REPLACE_ALL},
@@ -159,7 +160,8 @@ DEVIATIONS: dict[str, Deviation] = {
         added=(("5r", {"role": "result", "text": "", "subtype": "success"}),),
     ),
     "opencode": Deviation(
-        "its own system prompt is there too, its read tool numbers the lines; the last batch was lost with the process",
+        "its own system prompt is there too, the user's text comes in quotes, its read tool numbers the lines; the "
+        "last batch was lost with the process",
         absent=("12", "13", "14", "15"),
         changed={"4": {"output": Text("def add(a, b):")}, "5": {"output": Text("from calc import add")}},
         added=(("0", {"role": "system", "text": Text("You are opencode")}),),
