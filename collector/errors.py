@@ -9,7 +9,7 @@ PasshatError
 │   ├── NotServed             no such path, method or signal        404  UNIMPLEMENTED
 │   ├── MethodNotAllowed      not a POST                            405  UNIMPLEMENTED
 │   ├── UnsupportedMedia      content type or encoding              415  INVALID_ARGUMENT
-│   └── Unfinished            the client hung up half way           400  CANCELLED
+│   └── Unfinished            the client hung up half way           400  INVALID_ARGUMENT
 ├── RetryableError        the same request may succeed later: retry after `retry_after_s`
 │   ├── Overloaded            too much in flight                    503  UNAVAILABLE
 │   ├── SpoolFull             spool at its cap, or the disk low     503  UNAVAILABLE
@@ -88,7 +88,6 @@ class UnsupportedMedia(PermanentError):
 class Unfinished(PermanentError):
     """Nobody is there to read the answer: only counted."""
 
-    grpc_code = "CANCELLED"
     reason = "unfinished"
 
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -143,9 +145,12 @@ class Collector:
         """Replay what the spool still holds, then accept. Returns once all three listeners do."""
         self.started_at = time.time()
         # Stopped in reverse: the receivers first, the API last, so that it says how far the draining is.
-        for stage in (self._web, *self.outward.values(), self.upkeep, self.loop):
+        self._web.start()
+        self._closing.callback(self._web.stop)
+        behind = (*self.outward.values(), self.upkeep, self.loop)
+        for stage in behind:
             stage.start()
-            self._closing.callback(stage.stop)
+        self._closing.callback(_together, [stage.stop for stage in behind])
         self._closing.callback(self._tell_left)
         self.drain.start()
         self._closing.callback(self.drain.stop, self.config.spool.drain_s)
@@ -223,6 +228,13 @@ class Collector:
             "outward": {name: way.status() for name, way in self.outward.items()},
             "clients": [to_builtins(client) for client in self.receiver.clients.seen()],
         }
+
+
+def _together(stops: Sequence[Callable[[], None]]) -> None:
+    """At the same time: where each waits for a store that answers no more, one after the other would add up."""
+    with ThreadPoolExecutor(len(stops)) as pool:
+        for stopped in [pool.submit(stop) for stop in stops]:
+            stopped.result()
 
 
 def _waited_s(spool: SpoolStats) -> float:
