@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from msgspec import Struct
 
 from graders.call import Call
-from graders.checks.place import before
+from graders.checks.place import before, side_by_side
 from graders.checks.scene import Finding, Scene, at_lines, cannot_tell, lines_of
 from graders.checks.spec import Spec
 from graders.predicate import Predicate
@@ -59,13 +61,21 @@ class Order(Struct, frozen=True):
         return Finding("fail", f"There is no {step.noun}{times}.", lines)
 
     def _ordered(self, scene: Scene, firsts: list[Call]) -> Finding:
-        for at in range(len(firsts) - 1):
-            earlier, later = self.steps[at], self.steps[at + 1]
-            if not before(firsts[at], earlier, firsts[at + 1], later):
-                lines = (firsts[at + 1].n, firsts[at].n)
+        pairs = list(zip(self.steps, firsts, strict=True))
+        tied: Finding | None = None
+        for (earlier, one), (later, other) in pairwise(pairs):
+            lines = (other.n, one.n)
+            if side_by_side(one, other):
+                what = (
+                    f"The first {earlier.noun} and the first {later.noun} started at the same time ({at_lines(lines)})."
+                )
+                tied = tied or Finding("unknown", what, tuple(sorted(lines)))
+            elif not before(one, earlier, other, later):
                 reason = (
                     f"The first {later.noun} (line {lines[0]}) comes before the first {earlier.noun} (line {lines[1]})."
                 )
                 return Finding("unknown" if scene.lossy else "fail", reason, tuple(sorted(set(lines))))
+        if tied is not None:
+            return tied
         all_lines = lines_of(firsts)
         return Finding("pass", f"All steps occur in order ({at_lines(all_lines)}).", all_lines)

@@ -329,6 +329,22 @@ def test_each_path_of_a_patch_needs_its_own_read() -> None:
     assert verdict(rule, script.run()).status == "pass"
 
 
+@pytest.mark.parametrize(
+    ("order", "status"), [("a b", "unknown"), ("b a", "unknown"), ("a b c", "unknown"), ("c a b", "fail")]
+)
+def test_calls_that_started_together_have_no_order(order: str, status: str) -> None:
+    script = (
+        Script().call("a", start_ns=10, end_ns=20).call("b", start_ns=10, end_ns=25).call("c", start_ns=30, end_ns=40)
+    )
+    assert verdict({"kind": "order", "tools": order.split()}, script.run()).status == status
+
+
+def test_instants_and_calls_without_times_keep_the_order_they_are_numbered_in() -> None:
+    for times in ({}, {"start_ns": 10}, {"start_ns": 10, "end_ns": 10}):
+        script = Script().call("a", **times).call("b", **times)
+        assert verdict({"kind": "order", "tools": ["a", "b"]}, script.run()).status == "pass"
+
+
 def test_numbers_are_the_same_by_value_and_text_is_no_number() -> None:
     rule = {"kind": "repeats", "at_most": 1}
     for same in ((1, 1.0), ([1, {"a": 2}], [1.0, {"a": 2.0}])):
