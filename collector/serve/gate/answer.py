@@ -89,7 +89,8 @@ def explained(reason: str, policy: GateConfig, seen: Evidence) -> str:
     of |= {"high": seen.high, "low": seen.low, "recent": seen.recent_high, "checks": seen.other_checks}
     of |= {"other": seen.other_basis, "used": seen.tasks_used, "tasks": seen.tasks, "older": seen.superseded}
     of |= {"most": policy.max_excluded, "days": policy.max_age / 86400}
-    return SENTENCES[reason].format(**{name: 0.0 if value is None else value for name, value in of.items()})
+    text = ONLY_OUTCOMES if (reason, policy.basis) == ("no_outcomes", "trajectory") else SENTENCES[reason]
+    return text.format(**{name: 0.0 if value is None else value for name, value in of.items()})
 
 
 SENTENCES = {
@@ -105,6 +106,11 @@ SENTENCES = {
     "excluded": "{share:.1%} of the trials count nowhere; at most {most:.1%} may.",
     "stale": "The newest trial is older than {days:g} days.",
 }
+
+# `no_outcomes` where the trajectory was asked for: the trials left out are of a task that has outcomes.
+ONLY_OUTCOMES = (
+    "No trial is judged by its path; {other} runs are of tasks that outcomes are reported for (--basis outcome reads those)."
+)
 
 
 def run_url(run: Row) -> str:

@@ -139,6 +139,13 @@ def test_what_is_missing_is_named(gate: Ask, task: str, reasons: list[str]) -> N
     assert len(told["explanation"]) == len(reasons)
 
 
+def test_what_is_missing_is_said_of_the_basis_asked_for(gate: Ask) -> None:
+    assert "(--basis trajectory reads those)" in gate(task="path")["explanation"][0]
+    told = gate(task="steady", basis="trajectory")
+    assert told["reasons"] == ["no_outcomes"]
+    assert "(--basis outcome reads those)" in told["explanation"][0]
+
+
 def test_another_basis_and_other_limits_may_be_asked_for(gate: Ask) -> None:
     assert gate(task="path", basis="trajectory")["decision"] == "allow"
     assert gate(task="quiet", max_age="30d")["decision"] == "allow"
