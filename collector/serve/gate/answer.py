@@ -109,7 +109,7 @@ SENTENCES = {
 
 # `no_outcomes` where the trajectory was asked for: the trials left out are of a task that has outcomes.
 ONLY_OUTCOMES = (
-    "No trial is judged by its path; {other} runs are of tasks that outcomes are reported for (--basis outcome reads those)."
+    "No trial is judged by its path: the tasks of {other} runs have reported outcomes (--basis outcome reads those)."
 )
 
 
