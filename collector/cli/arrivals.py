@@ -24,6 +24,7 @@ HELP = {
     "removed_run": "these belong to a run that was removed for good: give new runs new ids",
     "own_telemetry": "passhat's own spans are never graded",
 }
+CLOSED = "look at judge.url and judge.api_key; asked again until judge.wait is over"
 LATER = "exporters send it again; if it grows, the log of passhat says why"
 
 
@@ -49,8 +50,17 @@ def notes(status: dict[str, Any]) -> Iterator[Note]:
     waiting = status.get("lag", {}).get("units_waiting", 0)
     if waiting:
         yield "waiting", f"{waiting} traces are not over yet", "a run is graded runs.settle_s after its root span ended"
+    yield from judge_notes(status)
     for one in status.get("blocked", ()):
         yield "blocked", f"{one['runs']} runs of the last week count nowhere: {one['reason']}", one["fix"]
+
+
+def judge_notes(status: dict[str, Any]) -> Iterator[Note]:
+    """What keeps verdicts waiting for the model that judges."""
+    judge = status.get("outward", {}).get("judge", {})
+    if why := judge.get("held"):
+        waits = f"{judge['waiting']} wait{'s' if judge['waiting'] == 1 else ''}"
+        yield "judge", f"{waits}: {why}", "it goes on by itself" if why.startswith("judge.per_") else CLOSED
 
 
 def client_of(client: dict[str, Any]) -> str:

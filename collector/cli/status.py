@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from collector.cli.arrivals import judge_notes
 from collector.cli.options import Source
 from collector.cli.out import cell, result, result_json, table
 
@@ -46,6 +47,7 @@ def counts(told: Told) -> str:
     if lag is not None:
         at_work = f", {lag['at_work']} for {lag['at_work_s']:.0f} s" if lag.get("at_work") else ""
         lines.append(f"grading: {lag['units_waiting']} wait{at_work}")
+    lines += [f"{what}: {cell(f'{found}: {hint}', WIDE)}" for what, found, hint in judge_notes(told)]
     return "\n".join(lines)
 
 

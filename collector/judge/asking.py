@@ -7,6 +7,7 @@ how far this was followed is in a file, so that a process that is killed asks at
 from __future__ import annotations
 
 import itertools
+import logging
 import time
 from typing import Any
 
@@ -34,6 +35,8 @@ HOLD_S = 10.0
 LONGEST_AFTER_S = 60.0
 SECOND_NS = 1_000_000_000
 FILE = "judge.json"
+
+log = logging.getLogger("passhat.judge")
 
 
 class Progress(Struct, frozen=True):
@@ -113,14 +116,23 @@ class Judging:
             try:
                 self._judge(run, check)
             except Held as why:
-                self._held = str(why)
+                self._hold(str(why))
                 return HOLD_S
-            self._held = ""
             self._waiting -= 1
+        if not wanted:
+            self._hold("")
         if page.read_to_ns != self._progress.read_to_ns:
             self._progress = Progress(page.read_to_ns)
             save(self._file, self._progress)
         return 0.0 if page.more else POLL_S
+
+    def _hold(self, why: str) -> None:
+        """Keep what stands in the way ('' for nothing), and log where that begins and ends."""
+        if why and not self._held and not self._ticker.stopping:
+            log.warning("the judge is not asked, %d verdicts wait: %s", self._waiting, why)
+        if self._held and not why:
+            log.info("the judge is asked again")
+        self._held = why
 
     def _wants(self, verdict: Any) -> bool:
         check = self._checks.get(verdict.check_id)
@@ -140,6 +152,7 @@ class Judging:
         late = self._store.now_ns() - graded.graded_ns > self._config.wait * SECOND_NS
         try:
             self._keep(asked, *self._ask(asked))
+            self._hold("")
         except (Held, Unreachable) as why:
             if not late:
                 raise Held(str(why)) from None

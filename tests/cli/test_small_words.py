@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from collector.cli.arrivals import notes
 from collector.cli.gate_forms import known
 from collector.cli.mine import CHECKING
+from collector.cli.status import counts
 from graders.cases import checks_of_case
 
 
@@ -18,3 +20,12 @@ def test_a_case_checks_something_by_these_keys_only() -> None:
     assert set(filled) == set(CHECKING)
     for key, value in filled.items():
         assert len(list(checks_of_case({**empty, key: value}))) == 1
+
+
+def test_a_judge_that_is_away_is_told_by_status_and_doctor() -> None:
+    told: dict[str, Any] = {"outward": {"judge": {"waiting": 1, "held": "it answered 401", "error": ""}}}
+    assert counts(told).startswith("judge: 1 waits: it answered 401: look at judge.url and judge.api_key")
+    assert [(what, found) for what, found, _ in notes(told)] == [("judge", "1 waits: it answered 401")]
+    told["outward"]["judge"]["held"] = ""
+    assert not counts(told)
+    assert not list(notes(told))

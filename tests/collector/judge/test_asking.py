@@ -198,6 +198,23 @@ def test_a_closed_door_loses_no_question(store: Store, tmp_path: Path, stub: Stu
         assert made.verdict(run) == ("unknown", WAITING)  # graded before the very first start
 
 
+def test_a_closed_door_is_logged_once_when_it_closes_and_opens(
+    store: Store, tmp_path: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("collector.judge.asking.HOLD_S", 0.05)
+    caplog.set_level("INFO", "passhat.judge")
+    stub.status = 401
+    with bench(store, tmp_path, "shut", url=stub.url) as made:
+        judging = made.start()
+        run = made.run()
+        until(lambda: stub.asked[2:], bool)
+        stub.status = 200
+        assert made.answered(run)[0] == "pass"
+        assert until(lambda: judging.status()["held"] == "", bool)
+    told = [record.getMessage() for record in caplog.records if record.name == "passhat.judge"]
+    assert told == ["the judge is not asked, 1 verdicts wait: it answered 401", "the judge is asked again"]
+
+
 def test_nobody_there_is_given_up_after_a_time(store: Store, tmp_path: Path) -> None:
     with bench(store, tmp_path, "nobody", url="http://127.0.0.1:1/v1/messages", wait=0) as made:
         made.start()
