@@ -20,15 +20,18 @@ def delete(
     run: Annotated[str, typer.Argument(metavar="RUN")],
     project: Annotated[str, typer.Option("--project", help="The run's project.", show_default=False)] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
+) -> int:
     """Remove a run with its spans, lines, verdicts and outcomes; later spans of it are refused. Cannot be undone."""
+    from collector.cli import INTERRUPTED
     from collector.cli.client import api, run_path
     from collector.errors import UsageError
 
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("this removes the run for good", hint="say --yes")
-        typer.confirm(f"Remove {cell(run)} for good?", abort=True, err=True)
+        if not typer.confirm(f"Remove {cell(run)} for good?", err=True):
+            say("not removed")
+            return INTERRUPTED
     with api(source) as ask:
         params = {"project": project} if project else None
         answer = ask.call("DELETE", run_path(run), params=params)
@@ -38,7 +41,8 @@ def delete(
             answer = ask.call("DELETE", run_path(run), params=params)
     if source.json:
         result_json(answer)
-        return
+        return 0
     result(f"{cell(run)}: {answer['state']} (spans and log records: {answer['records']})")
     if answer["state"] != "removed":
         say(f"it is in no view any more; what is left of it goes by itself: {answer['progress']}")
+    return 0

@@ -77,7 +77,7 @@ def report(
     if as_csv:
         result(report_beside.csv_of(answer))
     else:
-        show(answer, beside, source)
+        show(answer, beside, source, against)
 
 
 def same_window(meant: Row, answer: Row) -> Row:
@@ -86,12 +86,12 @@ def same_window(meant: Row, answer: Row) -> Row:
     return {**kept, "since": answer["window"]["start"], "until": answer["window"]["end"]}
 
 
-def show(answer: Row, beside: dict[str, list[Row]], source: Source) -> None:
+def show(answer: Row, beside: dict[str, list[Row]], source: Source, against: Texts = None) -> None:
     """The report as JSON or as tables."""
     if source.json:
         result_json({**answer, **beside})
     elif answer["tasks"]:
-        result("\n\n".join([*sections(answer), *report_beside.tables(beside)]))
+        result("\n\n".join([*sections(answer), *report_beside.tables(beside, answer["k"][-1], against)]))
     else:
         say("no trials in this window")
 

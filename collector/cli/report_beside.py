@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHANGED = ("task", "change", "on", "passed before", "passed since")
+WINDOW_BEFORE = "the window before"
 COSTS = ("trials", "passed", "cost", "cost_per_trial", "cost_per_success", "wasted_usd")
 
 
@@ -26,21 +27,24 @@ def asked(ask: Api, meant: Row, k: int, against: Sequence[str] | None, cost: boo
     if against is not None:
         other = {"against": list(against)} if against else {}
         rows = ask.get("/api/v1/comparison", {**meant, **other, "k": k})["comparisons"]
-        found["comparisons"] = [{**row, "other": " ".join(against) or "the window before"} for row in rows]
+        found["comparisons"] = [{**row, "other": " ".join(against) or WINDOW_BEFORE} for row in rows]
         found["changes"] = ask.get("/api/v1/changes", meant)["changes"]
     if cost:
         found["costs"] = ask.get("/api/v1/cost", meant)["tasks"]
     return found
 
 
-def tables(beside: dict[str, list[Row]]) -> Iterable[str]:
-    """The same for people."""
+def tables(beside: dict[str, list[Row]], k: int, against: Sequence[str] | None = None) -> Iterable[str]:
+    """The same for people, and that nothing could be compared."""
+    other = " ".join(against or ()) or WINDOW_BEFORE
     for row in beside.get("comparisons", ()):
         ends = f"{rate(row['low'])} to {rate(row['high'])}"
         moved = f"{row['difference']:+.4f} ({ends}) over {row['tasks_used']} tasks"
         rows = [(one["task_id"], rate(one["before"]), rate(one["now"]), one["moved"]) for one in row["tasks"]]
         shown = table(("task", "before", "now", "moved"), rows, right=("before", "now")).rstrip()
         yield f"against {row['other']}, by {row['basis']}: {moved}\n{shown}"
+    if "comparisons" in beside and not beside["comparisons"]:
+        yield f"against {other}: no task has {k} trials on both sides (--k 1 compares with fewer)"
     if beside.get("changes"):
         yield "rates that changed\n" + table(CHANGED, [changed(row) for row in beside["changes"]]).rstrip()
     if "costs" in beside:

@@ -11,6 +11,8 @@ from collector.cli.out import cell, result, result_json, table
 
 Told = dict[str, Any]
 WIDE = 1000
+COUNTED = {"accepted": "accepted", "stored": "stored", "graded": "gradings since start", "refused": "refused"}
+RECORDS = {"traces": "spans", "logs": "log records"}
 
 
 def status(source: Source) -> None:
@@ -37,7 +39,7 @@ def health(told: Told) -> str:
 def counts(told: Told) -> str:
     """What came in since the start, and what is still on its way."""
     spool, lag = told.get("spool"), told.get("lag")
-    lines = [f"{name}: {pairs(told[name])}" for name in ("accepted", "stored", "graded", "refused") if told.get(name)]
+    lines = [f"{title}: {pairs(told[name])}" for name, title in COUNTED.items() if told.get(name)]
     if spool is not None:
         lines.append(
             f"spool: {spool['entries']} requests, {spool['bytes']} bytes, the oldest {spool['oldest_s']:.1f} s"
@@ -52,7 +54,7 @@ def counts(told: Told) -> str:
 
 
 def pairs(counted: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counted.items())
+    return ", ".join(f"{count} {RECORDS.get(name, name)}" for name, count in counted.items())
 
 
 def clients(told: Told) -> str:

@@ -1,10 +1,17 @@
 """What commands print where there is little to print."""
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from collector.cli.arrivals import notes
+from collector.cli.delete import delete
 from collector.cli.gate_forms import known
 from collector.cli.mine import CHECKING
+from collector.cli.options import Source
+from collector.cli.report_beside import tables
 from collector.cli.status import counts
 from graders.cases import checks_of_case
 
@@ -29,3 +36,22 @@ def test_a_judge_that_is_away_is_told_by_status_and_doctor() -> None:
     told["outward"]["judge"]["held"] = ""
     assert not counts(told)
     assert not list(notes(told))
+
+
+def test_nothing_to_compare_is_said() -> None:
+    nothing = "no task has 3 trials on both sides (--k 1 compares with fewer)"
+    assert list(tables({"comparisons": []}, 3)) == [f"against the window before: {nothing}"]
+    assert list(tables({"comparisons": []}, 3, ["model=old"])) == [f"against model=old: {nothing}"]
+    assert not list(tables({}, 3))
+
+
+def test_counts_of_a_status_say_what_they_count() -> None:
+    told = {"accepted": {"traces": 3, "logs": 0}, "graded": {"pass": 2}}
+    assert counts(told) == "accepted: 3 spans, 0 log records\ngradings since start: 2 pass"
+
+
+def test_a_run_that_is_not_to_go_stays(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
+    assert delete(Source(), "r") == 130
+    assert capsys.readouterr().err == "not removed\n"
