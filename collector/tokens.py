@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import yaml
 from msgspec import Struct
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from collector.config.keys import AuthConfig, TokenConfig
 from collector.errors import Forbidden, Unauthenticated, UsageError
@@ -19,6 +19,8 @@ from collector.receive.otlp import Authorize, Principal, everyone
 
 ScopeName = Literal["ingest", "label", "read", "admin"]
 ALL_SCOPES: frozenset[ScopeName] = frozenset({"ingest", "label", "read", "admin"})
+FORM = "a list of {name, sha256, scopes, project}"
+TOKENS = TypeAdapter(list[TokenConfig])
 HOW = "send 'Authorization: Bearer TOKEN' (exporters: OTEL_EXPORTER_OTLP_HEADERS, commands: PASSHAT_TOKEN)"
 
 
@@ -81,12 +83,28 @@ def read_tokens(path: Path) -> list[TokenConfig]:
     """A YAML list of tokens as `auth.tokens` has them. Raises UsageError naming the file, never a token."""
     try:
         read: Any = yaml.safe_load(path.read_text()) or []
-        return [TokenConfig.model_validate(entry) for entry in read]
+        return TOKENS.validate_python(read)
     except OSError as error:
         raise UsageError(f"auth.tokens_file {path}: {error.strerror}") from None
-    except (ValidationError, yaml.YAMLError, TypeError):
-        hint = "a list of {name, sha256, scopes, project}"
-        raise UsageError(f"auth.tokens_file {path}: not a list of tokens", hint=hint) from None
+    except ValidationError as error:
+        at_fault = error.errors(include_input=False, include_context=False, include_url=False)
+        lines = [f"auth.tokens_file {path}: {_sentence(item)}" for item in at_fault]
+        raise UsageError("\n".join(lines), hint=FORM) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise UsageError(f"auth.tokens_file {path}: not YAML", hint=FORM) from None
+
+
+def _sentence(item: Any) -> str:
+    """One fault: the entry and the field, never a value."""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"])
+    if not place:
+        return "not a list of tokens"
+    if item["type"] == "missing":
+        return f"`{place}` is missing"
+    if item["type"] == "extra_forbidden":
+        return f"unknown key `{place}`"
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return f"`{place}`: {message[:1].lower()}{message[1:]}"
 
 
 def ingest_authorizer(tokens: Tokens) -> Authorize:

@@ -111,6 +111,20 @@ def test_a_tokens_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     assert str(file) in known.error
 
 
+def test_faults_of_a_tokens_file_name_entry_and_field(tmp_path: Path) -> None:
+    file = tmp_path / "tokens.yaml"
+    file.write_text("- {name: a, sha256: hunter2, scopes: [read]}\n- {name: b, scopes: [fly], colour: red}\n")
+    with pytest.raises(UsageError) as raised:
+        tokens(file=file)
+    told = [line.removeprefix(f"auth.tokens_file {file}: ") for line in str(raised.value).splitlines()]
+    assert [line.partition("]")[2].partition("`")[0] for line in told] == [".sha256", ".sha256", ".scopes", ".colour"]
+    assert told[1] == "`[1].sha256` is missing"
+    assert "hunter2" not in str(raised.value)
+    file.write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(UsageError, match="not YAML"):
+        tokens(file=file)
+
+
 def test_a_tokens_file_that_is_wrong_at_start_is_an_error(tmp_path: Path) -> None:
     for text in ("- {name: x}", "words", "- {name: x, sha256: zz, scopes: [read]}", "{"):
         (tmp_path / "tokens.yaml").write_text(text)
