@@ -1,6 +1,6 @@
 -- Which calls did agents make, and how did they end?
 -- One row per logical call of a run that is there now: its assistant line. actions: the kinds of action it was mapped to.
--- duration_ms is NULL where only messages tell of the call.
+-- duration_ms is NULL where only messages tell of the call; time is the run's start where the call's own cannot be.
 CREATE OR REPLACE VIEW tool_calls AS
 SELECT
     project, run_id, n, tool, tool_raw, server, actions, status, error,
