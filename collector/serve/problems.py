@@ -35,6 +35,7 @@ MEDIA_TYPE = "application/problem+json"
 OPERATOR_STATUS: dict[type[PasshatError], int] = {UsageError: 400, NotFound: 404, BadStatement: 500, StoreError: 503}
 WHICH_PROJECT = "name one: --project NAME on the command line, project=NAME in the API"
 MOST_LISTED = 10
+OTLP = {"/v1/traces": "traces", "/v1/logs": "logs"}  # paths of another listener, and what is sent there
 
 
 class FieldError(Struct, frozen=True):
@@ -114,6 +115,10 @@ async def _http(request: Request, error: Exception) -> Response:
     detail = str(error.detail)
     if error.status_code == 404:
         detail = f"nothing is served at {request.url.path}"
+        if request.method == "POST" and (signal := OTLP.get(request.url.path)):
+            state = request.app.state
+            state.metrics.refused.labels(signal, "not_served").inc()
+            detail += f": OTLP/HTTP listens at {state.config.listen.http}"
     if error.status_code == 405:
         detail = f"{request.method} is not served at {request.url.path}"
     return problem(Refused(error.status_code, detail), error.headers)

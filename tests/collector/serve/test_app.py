@@ -45,6 +45,15 @@ def test_every_error_is_a_problem_document(client: httpx.Client, method: str, pa
         assert reply.headers["allow"]
 
 
+def test_exports_sent_here_are_shown_the_way_and_counted(app: FastAPI, client: httpx.Client, get: Ask) -> None:
+    reply = client.post("/v1/traces", json={})
+    assert reply.status_code == 404
+    assert reply.json()["detail"].endswith(f": OTLP/HTTP listens at {app.state.config.listen.http}")
+    assert "OTLP" not in client.get("/v1/traces").json()["detail"]
+    assert get("/api/v1/status")["refused"] == {"not_served": 1}
+    app.state.metrics.refused.remove("traces", "not_served")
+
+
 def test_a_browser_is_led_to_the_calls(client: httpx.Client) -> None:
     reply = client.get("/", follow_redirects=True)
     assert (reply.status_code, reply.url.path) == (200, "/docs")
