@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from collector.cli.options import Source, given
-from collector.cli.out import cell, result, result_json
+from collector.cli.out import cell, result, result_json, say
+
+if TYPE_CHECKING:
+    from collector.cli.client import Api
 
 
 class Result(StrEnum):
@@ -48,9 +51,25 @@ def outcome(
         {"run_id": run, "result": verdict.value, "source": by.value, "reason": reason, "project": project}
     )
     with api(source) as ask:
+        first = first_of_task(ask, run, project) if verdict in (Result.PASS, Result.FAIL) else ""
         answer = ask.post("/api/v1/outcomes", statement)
+    if first:
+        say(f"task {cell(first)} is judged by outcomes from now on: its runs without one count as unknown")
     if source.json:
         result_json(answer)
         return
     known = answer["outcomes"][0]["known"]
     result(f"{cell(run)}: {verdict.value}" + ("" if known else " (the run is not known yet; kept until it is)"))
+
+
+def first_of_task(ask: Api, run: str, project: str) -> str:
+    """The task that has no outcome before this one; '' where it has, or where the run is not known or not readable."""
+    from collector.cli.client import run_path
+    from collector.errors import OperatorError
+
+    try:
+        told = ask.get(run_path(run), given({"project": project}))
+    except OperatorError:
+        return ""
+    first = told["run"]["basis"] == "trajectory" and not told["outcomes"]  # one that was just said moved no basis yet
+    return str(told["run"]["task_id"]) if first else ""

@@ -11,8 +11,10 @@ from collector.cli.delete import delete
 from collector.cli.gate_forms import known
 from collector.cli.mine import CHECKING
 from collector.cli.options import Source
+from collector.cli.outcome import first_of_task
 from collector.cli.report_beside import tables
 from collector.cli.status import counts
+from collector.errors import NotFound
 from graders.cases import checks_of_case
 
 
@@ -55,3 +57,18 @@ def test_a_run_that_is_not_to_go_stays(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
     assert delete(Source(), "r") == 130
     assert capsys.readouterr().err == "not removed\n"
+
+
+def test_the_first_outcome_of_a_task_is_told_from_later_ones() -> None:
+    class Answers:
+        """What the API tells of runs."""
+
+        def get(self, path: str, _: dict[str, Any]) -> dict[str, Any]:
+            known = {"/api/v1/runs/a": "trajectory", "/api/v1/runs/b": "outcome", "/api/v1/runs/d": "trajectory"}
+            if path not in known:
+                raise NotFound("no such run")
+            said = [{"result": "pass"}] if path.endswith("d") else []
+            return {"run": {"task_id": "deploy", "basis": known[path]}, "outcomes": said}
+
+    told: Any = Answers()
+    assert [first_of_task(told, run, "") for run in ("a", "b", "c", "d")] == ["deploy", "", "", ""]
