@@ -16,7 +16,7 @@ import typer
 
 from collector.cli.options import Output, Settings
 from collector.cli.out import cell, result, result_json, say
-from collector.cli.where import VARIABLES, url_of
+from collector.cli.where import DEFAULTS, VARIABLES, configured, url_of
 from collector.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Sending:
         self._client = client
         self._where = where
         self._web = web
+        self._here: dict[str, bool] = {}
         self.counts: Counter[str] = Counter()
         self.problems: list[str] = []
 
@@ -47,6 +48,9 @@ class Sending:
 
         from collector.cli.people import parted
 
+        if self._is_here(request):
+            self.counts["already_here"] += 1
+            return
         request, said = parted(request)
         if said:
             self._tell(request.where, said)
@@ -67,6 +71,36 @@ class Sending:
                 break
             wait(reply.headers.get("Retry-After", "1"))
         self._count(request, reply)
+
+    def _is_here(self, request: FileRequest) -> bool:
+        """Whether the run was exported from the very store it is sent to: under new span ids its calls would double.
+
+        Asked once a run: after its spans are sent, its outcomes must follow.
+        """
+        if request.origin is None or not self._web:
+            return False
+        key = f"{request.origin['project']} {request.origin['run_id']}"
+        if key not in self._here:
+            self._here[key] = self._knows(request.origin)
+        return self._here[key]
+
+    def _knows(self, origin: dict[str, Any]) -> bool:
+        import httpx
+
+        from collector.cli.client import run_path
+
+        path = self._web + run_path(origin["run_id"])
+        try:
+            told = self._client.get(f"{self._web}/api/v1/status", headers=token())
+            listens = (told.json().get("listening") or {}).get("http", "") if told.is_success else ""
+            if listens and int(listens.rpartition(":")[2]) != httpx.URL(self._where).port:
+                return False  # PASSHAT_SERVER is another passhat than the one sent to
+            reply = self._client.get(path, headers=token())
+            if reply.status_code == 409:
+                reply = self._client.get(path, params={"project": origin["project"]}, headers=token())
+        except httpx.HTTPError:
+            return False
+        return reply.is_success and not set(origin["traces"]).isdisjoint(reply.json()["run"]["trace_ids"])
 
     def _tell(self, where: str, said: list[dict[str, Any]]) -> None:
         """Outcomes of people go to the API: telemetry cannot speak for a person."""
@@ -112,7 +146,7 @@ def ingest(
         typer.Option(
             "--endpoint",
             metavar="URL",
-            help="An OTLP/HTTP receiver [default: PASSHAT_ENDPOINT, else as --config listens].",
+            help="An OTLP/HTTP receiver [default: PASSHAT_ENDPOINT, else as --config listens, else by PASSHAT_SERVER].",
             show_default=False,
         ),
     ] = None,
@@ -157,11 +191,12 @@ def read_all(files: list[Path], sending: Sending) -> None:
 
 def tell(output: Output, sending: Sending) -> int:
     """The counts on stdout, the problems on stderr; 2 when nothing of the files could be sent."""
-    counts = {name: sending.counts[name] for name in ("requests", "refused", "failed", "unreadable")}
+    counts = {name: sending.counts[name] for name in ("requests", "already_here", "refused", "failed", "unreadable")}
     if output.json:
         result_json({**counts, "problems": sending.problems})
     else:
-        beside = ", ".join(f"{count} {name}" for name, count in counts.items() if count and name != "requests")
+        others = {name.replace("_", " "): count for name, count in counts.items() if count and name != "requests"}
+        beside = ", ".join(f"{count} {name}" for name, count in others.items())
         result(f"{counts['requests']} requests sent" + (f", {beside}" if beside else ""))
         for problem in sending.problems[:MAX_SHOWN]:
             say(cell(problem, 1000))
@@ -176,7 +211,7 @@ def way_in(settings: Settings, endpoint: str | None) -> Iterator[Sending]:
     import httpx
 
     if settings.data is None:
-        where = endpoint or url_of("http", settings.config)
+        where = endpoint or receiver(settings.config)
         with httpx.Client(base_url=where, timeout=TIMEOUT_S, trust_env="127.0.0.1" not in where) as client:
             web = os.environ.get(VARIABLES["web"], "") if endpoint else url_of("web", settings.config)
             yield Sending(client, where, web)
@@ -189,6 +224,20 @@ def way_in(settings: Settings, endpoint: str | None) -> Iterator[Sending]:
         with httpx.Client(base_url=where, timeout=TIMEOUT_S, trust_env=False) as client:
             yield Sending(client, where, f"http://{running.at.web}")
         running.settled()
+
+
+def receiver(config: Path | None) -> str:
+    """Where to send when no option says so: beside the server of PASSHAT_SERVER when nothing names a receiver."""
+    named = os.environ.get(VARIABLES["http"]) or configured("http", config)
+    if named or not os.environ.get(VARIABLES["web"]):
+        return named or DEFAULTS["http"]
+    from collector.cli.client import api
+    from collector.cli.examine import receiver_of
+    from collector.cli.options import Source
+    from collector.config import load
+
+    with api(Source(config=config)) as ask:
+        return receiver_of(ask, load(config))
 
 
 def partial(reply: httpx.Response) -> tuple[int, str]:

@@ -106,7 +106,9 @@ def listening(at: Addresses, log_format: LogFormat) -> str:
         line = {"event": "listening", "grpc": at.grpc, "http": at.http, "web": at.web}
         return json.dumps(line, separators=(",", ":"))
     web = at.url("web")
-    commands = "" if web == DEFAULTS["web"] else f"\n\nfor the commands:\n  PASSHAT_SERVER={web}"
+    said = [f"PASSHAT_SERVER={web}"] if web != DEFAULTS["web"] else []
+    said += [f"PASSHAT_ENDPOINT={at.url('http')}"] if at.url("http") != DEFAULTS["http"] else []
+    commands = f"\n\nfor the commands:\n  {' '.join(said)}" if said else ""
     return (
         f"passhat listens\n  OTLP/gRPC  {at.grpc}\n  OTLP/HTTP  {at.http}\n  API        {web}\n\n"
         f"for your agent:\n  OTEL_EXPORTER_OTLP_ENDPOINT={at.url('http')} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n"

@@ -18,6 +18,7 @@ from typing import IO, Any
 import orjson
 from google.protobuf.message import DecodeError
 from msgspec import Struct
+from msgspec.structs import replace
 
 from collector.errors import BadData
 from collector.journal import Signal
@@ -39,12 +40,16 @@ OTHER_KEYS = {"resourceMetrics": "metrics", "resourceProfiles": "profiles"}
 
 
 class FileRequest(Struct, frozen=True):
-    """One export request of a file, ready to be sent; `where` is file and line, or file and byte."""
+    """One export request of a file, ready to be sent; `where` is file and line, or file and byte.
+
+    `origin` says of a run that passhat exported as lines its `run_id`, `project` and the `traces` it came from.
+    """
 
     where: str
     signal: Signal
     encoding: Encoding
     body: bytes
+    origin: dict[str, Any] | None = None
 
 
 class FileProblem(Struct, frozen=True):
@@ -153,7 +158,9 @@ def _converted(requests: Converted, where: str) -> Iterator[Item]:
                 yield FileProblem(where, str(request))
                 continue
             signal = next(signal for key, signal in KEYS.items() if key in request)
-            yield from _sized(where, signal, "json", json.dumps(request).encode())
+            origin = request.pop("origin", None)
+            for item in _sized(where, signal, "json", json.dumps(request).encode()):
+                yield replace(item, origin=origin) if isinstance(item, FileRequest) else item
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         yield FileProblem(where, f"cannot be converted to OTLP: {type(error).__name__}: {error}")
 

@@ -34,7 +34,8 @@ def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ingested")
     done = here("ingest", str(body_of(CASE, folder)), "--data", str(folder / "data"), "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"requests": 1, "refused": 0, "failed": 0, "unreadable": 0, "problems": []}
+    none = dict.fromkeys(("already_here", "refused", "failed", "unreadable"), 0)
+    assert json.loads(done.stdout) == {"requests": 1, **none, "problems": []}
     return folder / "data"
 
 
@@ -143,6 +144,20 @@ def test_through_a_server_from_file_to_rate(serving: Serving, tmp_path: Path, mo
     assert told["run"]["outcome"] == "fail"
     report = json.loads(here("report", "--json", "--since", "2026-10-01T00:00:00Z").stdout)
     assert report["tasks"][0]["basis"] == "outcome"
+
+
+def test_what_a_server_exported_does_not_come_to_it_again(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSHAT_SERVER", f"http://{serving.web}")
+    monkeypatch.delenv("PASSHAT_ENDPOINT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert here("ingest", str(body_of(CASE, tmp_path)), "--json").returncode == 0
+    until(lambda: json.loads(here("runs", "--json").stdout)["runs"], lambda rows: len(rows) == 3)
+    assert here("export", "--out", "out.jsonl").returncode == 0
+    told = json.loads(here("ingest", "out.jsonl", "--json").stdout)
+    assert told["requests"] == 0
+    assert told["already_here"] >= 3, told
 
 
 def test_doctor_sends_a_trace_through_the_running_server(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:

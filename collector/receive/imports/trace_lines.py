@@ -97,9 +97,16 @@ class _Run:
             if self._first.get("turns") != 0:  # 0: its calls were seen, and no answer of a model
                 spans.append(self._chat(turn))
             spans += [self._tool(index) for index in turn if self._lines[index].get("tool")]
-        yield request_of(resource, "trace_lines", [*spans, *self._silent()])
+        yield request_of(resource, "trace_lines", [*spans, *self._silent()]) | self._origin()
         if self._first.get("outcomes"):
-            yield outcomes_request(attributes_of(resource), [self._outcome(one) for one in self._first["outcomes"]])
+            outcomes = [self._outcome(one) for one in self._first["outcomes"]]
+            yield outcomes_request(attributes_of(resource), outcomes) | self._origin()
+
+    def _origin(self) -> Json:
+        """Which run of which traces was exported, beside the request: where those are, it must not come again."""
+        traces = sorted({str(line["trace_id"]) for line in self._lines if line.get("trace_id")})
+        told = {"run_id": self._run_id, "project": str(self._first.get("project") or ""), "traces": traces}
+        return {"origin": told} if self._run_id and traces else {}
 
     def _silent(self) -> Iterator[Json]:
         """Answers of models to the run's own agent of which no line tells, so that they are counted all the same."""
