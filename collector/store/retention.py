@@ -49,7 +49,7 @@ TABLES: dict[str, tuple[Kept, str]] = {
 # Grown by tasks and versions, not by traffic, or what says that a run was deleted.
 FOR_EVER = (
     "checks_in_force", "checks_versions", "collectors", "frozen_runs", "grading_marks", "normalisers", "policy",
-    "replays", "run_tombstones", "schema_migrations", "task_versions",
+    "removed_runs", "replays", "run_tombstones", "schema_migrations", "task_versions",
 )  # fmt: skip
 _TTL = re.compile(r"\bTTL (.+?)(?: SETTINGS |$)")
 

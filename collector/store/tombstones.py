@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 class Tombstone(Struct, frozen=True):
-    """One removed run (queries/schema/0019_run_tombstones.sql); times by the store's clock."""
+    """One removed run (queries/schema/0036_removed_runs.sql); times by the store's clock."""
 
     project: str
     run_id: str
@@ -92,7 +92,7 @@ class Tombstones:
     def refresh(self) -> None:
         """Read what other collectors removed."""
         with self._connections.reader() as client:
-            rows = client.query(f"SELECT {', '.join(COLUMNS)} FROM run_tombstones FINAL").result_rows
+            rows = client.query(f"SELECT {', '.join(COLUMNS)} FROM removed_runs FINAL").result_rows
         for row in rows:
             self._remember(msgspec.convert(dict(zip(COLUMNS, row, strict=True)), Tombstone))
 
@@ -101,7 +101,7 @@ class Tombstones:
         stone = replace(stone, step=stone.step + 1)
         values = [list(value) if isinstance(value, tuple) else value for value in msgspec.structs.astuple(stone)]
         with self._connections.writer() as client:
-            client.insert("run_tombstones", [values], column_names=list(Tombstone.__struct_fields__))
+            client.insert("removed_runs", [values], column_names=list(Tombstone.__struct_fields__))
             self._remember(stone)
         return stone
 

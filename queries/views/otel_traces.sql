@@ -40,10 +40,10 @@ FROM
     SELECT *, JSONExtractArrayRaw(events) AS events_, JSONExtractArrayRaw(links) AS links_
     FROM spans FINAL
     WHERE service != 'passhat-doctor'
-        AND (project, trace_id) NOT IN (SELECT project, arrayJoin(traces) FROM run_tombstones FINAL)
+        AND (project, trace_id) NOT IN (SELECT project, arrayJoin(traces) FROM removed_runs FINAL)
         AND (project, trace_id, span_id) NOT IN
         (
             SELECT project, substring(span, 1, 32), substring(span, 34)
-            FROM (SELECT project, arrayJoin(spans) AS span FROM run_tombstones FINAL)
+            FROM (SELECT project, arrayJoin(spans) AS span FROM removed_runs FINAL)
         )
 )
