@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterable
@@ -14,8 +15,8 @@ import zstandard
 from collector.journal import MAX_INFLATED
 
 
-def forget(spool: Path, named: Iterable[tuple[str, ...]]) -> int:
-    """Delete the files set aside that hold all of one tuple: ids in hex, or join keys (`name=value`); how many.
+def forget(spool: Path, project: str, named: Iterable[tuple[str, ...]]) -> int:
+    """Delete a project's files set aside that hold all of one tuple: ids in hex, or join keys (`name=value`); how many.
 
     A file goes as a whole: nobody could read it, so nobody can take one span out of it.
     """
@@ -23,10 +24,13 @@ def forget(spool: Path, named: Iterable[tuple[str, ...]]) -> int:
     wanted = [tuple(_forms(one) for one in some) for some in named] if files else []
     gone = 0
     for path in files:
+        note = path.with_name(f"{path.name.partition('.')[0]}.json")
+        if _project_of(note) != project:
+            continue
         content = _content(path)
         if any(all(any(form in content for form in forms) for forms in parts) for parts in wanted):
             path.unlink(missing_ok=True)
-            path.with_name(f"{path.name.partition('.')[0]}.json").unlink(missing_ok=True)
+            note.unlink(missing_ok=True)
             gone += 1
     return gone
 
@@ -49,11 +53,29 @@ def entries_in(spool: Path) -> bool:
 
 
 def _forms(one: str) -> tuple[bytes, ...]:
-    """How an id, or the value of a join key, stands in protobuf (after its length) and in JSON."""
-    known = re.fullmatch(r"[0-9a-f]{16}|[0-9a-f]{32}", one)
-    text = one if known else one.partition("=")[2]
-    binary = bytes.fromhex(one) if known else text.encode("utf-8", "surrogatepass")
-    return (_length(len(binary)) + binary, b'"%s"' % text.encode("utf-8", "surrogatepass"))
+    """How an id (after its length), or the attribute of a join key, stands in protobuf, and how in JSON.
+
+    An attribute with its name: a value as short as a run's number stands in requests of anybody.
+    """
+    if re.fullmatch(r"[0-9a-f]{16}|[0-9a-f]{32}", one):
+        return (_field(bytes.fromhex(one)), b'"%s"' % one.encode())
+    name, _, value = (part.encode("utf-8", "surrogatepass") for part in one.partition("="))
+    held = b"\x0a" + _field(value)  # AnyValue.string_value
+    return (b"\x0a" + _field(name) + b"\x12" + _field(held), b'"%s":"%s"' % (name, value))
+
+
+def _field(content: bytes) -> bytes:
+    """Bytes as protobuf writes them, after their length."""
+    return _length(len(content)) + content
+
+
+def _project_of(note: Path) -> str | None:
+    """The project in the note beside a file; None without one."""
+    try:
+        project = json.loads(note.read_bytes())["project"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return project if isinstance(project, str) else None
 
 
 def _length(size: int) -> bytes:

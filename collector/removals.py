@@ -94,7 +94,7 @@ class Removals:
     def tidy(self) -> None:
         """Now and then: what was set aside since, and log records sent again that only the table can tell."""
         for stone in self._store.tombstones.all():
-            forget(self._folder, stone.ids)
+            forget(self._folder, stone.project, stone.ids)
             if stone.logs and stone.state == "removed":
                 self._store.removal.sweep(stone)
 
@@ -124,7 +124,7 @@ class Removals:
         for piece in self._store.removal.pieces(stone):  # came before the span that told whose it is
             self._requested(stone.project, piece)
         self._store.removal.sweep(stone)
-        forget(self._folder, stone.ids)
+        forget(self._folder, stone.project, stone.ids)
         self._step(f"{state}: swept")
         stone = self._store.tombstones.put(replace(stone, state=state))
         self._step(state)

@@ -32,7 +32,7 @@ OTHER = "kept-2b9c0d4e6f8a1357"
 # Counts and names of tasks and checks are forgotten apart; the rest holds ids at most.
 NOTHING_OF_A_RUN = {
     "checks_in_force", "checks_versions", "collectors", "day_counts", "gate_decisions", "grading_marks", "hour_counts",
-    "normalisers", "policy", "replays", "run_tombstones", "schema_migrations", "task_versions",
+    "normalisers", "policy", "removed_runs", "replays", "run_tombstones", "schema_migrations", "task_versions",
 }  # fmt: skip
 STEPS = ("requested", "hiding", "hidden", "swept: swept", "swept", "removed: swept")
 EVER = "start = '2026-01-01', end = '2027-12-31'"
@@ -361,12 +361,14 @@ def test_a_request_set_aside_later_goes_within_the_hour(bench: Bench, project: s
         12: logs(session),
         13: run_of(8, OTHER),
         14: logs(log(OTHER, {"session.id": "s-12"})),
+        15: logs(log(OTHER, {"retries": "s-1"})),  # the value of a key, under another name
     }
     for number, request in requests.items():
         bench.spool.quarantine(SpoolEntry(number, project, "traces", 1, request.SerializeToString()), "broken")
+    bench.spool.quarantine(SpoolEntry(16, "another", "traces", 1, requests[12].SerializeToString()), "broken")
     bench.removals.tidy()
     left = {int(path.name.partition(".")[0]) for path in (bench.spool.path / "quarantine").glob("*.pb")}
-    assert left & set(requests) == {13, 14}
+    assert left & {*requests, 16} == {13, 14, 15, 16}
 
 
 def test_every_table_is_known_to_removals(bench: Bench) -> None:
