@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from collector.errors import BadData
 from collector.journal import Signal
-from collector.receive import otlp_json
+from collector.receive import otlp_json, parts
 from collector.receive.check import SHAPES
 from collector.receive.findings import Findings
 from collector.receive.imports import Converted, Misfit, document_converter, lines_converter
@@ -33,8 +33,6 @@ from collector.receive.status import Encoding
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5": "zstd"}
 CHUNK = 1 << 20
 DOCUMENT_BYTES = 2 << 30  # most of one protobuf file or of one JSON document that is not on one line
-BODY_BYTES = 16 << 20  # larger requests are split, so that they fit what a receiver takes
-RECORDS = 10_000  # of one part then
 KEYS: dict[str, Signal] = {"resourceSpans": "traces", "resourceLogs": "logs"}
 OTHER_KEYS = {"resourceMetrics": "metrics", "resourceProfiles": "profiles"}
 
@@ -358,7 +356,7 @@ def _four_byte_frames(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _sized(where: str, signal: Signal, encoding: Encoding, body: bytes) -> Iterator[Item]:
-    if len(body) <= BODY_BYTES:
+    if len(body) <= parts.BODY_BYTES:
         yield FileRequest(where, signal, encoding, body)
         return
     findings = Findings()
@@ -366,39 +364,10 @@ def _sized(where: str, signal: Signal, encoding: Encoding, body: bytes) -> Itera
     try:
         request = otlp_json.decode(body, signal, findings) if encoding == "json" else shape.request.FromString(body)
     except (BadData, DecodeError) as error:
-        yield FileProblem(where, f"larger than {BODY_BYTES} bytes and cannot be split: {error}")
+        yield FileProblem(where, f"larger than {parts.BODY_BYTES} bytes and cannot be split: {error}")
         return
     if findings.refused:
         yield FileProblem(where, findings.explain())
     findings.write_marks()
-    for part in _parts(request, signal):
+    for part in parts.parts_of(request, signal):
         yield FileRequest(where, signal, "protobuf", part)
-
-
-def _parts(request: Any, signal: Signal) -> Iterator[bytes]:
-    shape = SHAPES[signal]
-    for group in getattr(request, shape.groups):
-        for scope in getattr(group, shape.scopes):
-            records = list(getattr(scope, shape.records))
-            del getattr(scope, shape.records)[:]
-            head = type(group)(resource=group.resource, schema_url=group.schema_url)
-            getattr(head, shape.scopes).append(scope)
-            for batch in _batches(records):
-                part = shape.request()
-                getattr(part, shape.groups).append(head)
-                target = getattr(getattr(getattr(part, shape.groups)[0], shape.scopes)[0], shape.records)
-                target.extend(batch)
-                yield part.SerializeToString()
-
-
-def _batches(records: list[Any]) -> Iterator[list[Any]]:
-    batch: list[Any] = []
-    size = 0
-    for record in records:
-        size += record.ByteSize()
-        if batch and (size > BODY_BYTES or len(batch) >= RECORDS):
-            yield batch
-            batch, size = [], record.ByteSize()
-        batch.append(record)
-    if batch:
-        yield batch

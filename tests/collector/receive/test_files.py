@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from collector.receive import files
+from collector.receive import files, parts
 from collector.receive.check import check
 from collector.receive.files import FileProblem, FileRequest, read_file
 from collector.receive.findings import Findings
@@ -185,20 +185,20 @@ def test_a_packed_file_cut_short_gives_its_lines_and_says_so(tmp_path: Path, pac
 def test_a_request_larger_than_a_receiver_takes_is_split(
     tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BODY_BYTES", 5000)
+    monkeypatch.setattr(parts, "BODY_BYTES", 5000)
     large = traces(*(span(n, {"k": "x" * 1000}) for n in range(1, 21)), into=traces(span(30), resource={"a": "b"}))
     content = as_json(large) if encoding == "json" else large.SerializeToString()
     items = read(tmp_path, content)
-    parts = contents(items)
-    assert 5 <= len(parts) <= 8
+    found = contents(items)
+    assert 5 <= len(found) <= 8
     assert all(len(item.body) <= 5000 for item in items if isinstance(item, FileRequest))
-    names = [s.name for p in parts for g in p.resource_spans for sc in g.scope_spans for s in sc.spans]
+    names = [s.name for p in found for g in p.resource_spans for sc in g.scope_spans for s in sc.spans]
     assert names == ["span 30", *(f"span {n}" for n in range(1, 21))]
-    assert [p.resource_spans[0].resource.attributes[0].key for p in parts] == [
+    assert [p.resource_spans[0].resource.attributes[0].key for p in found] == [
         "a",
-        *["service.name"] * (len(parts) - 1),
+        *["service.name"] * (len(found) - 1),
     ]
-    assert {p.resource_spans[0].scope_spans[0].scope.name for p in parts} == {"tests"}
+    assert {p.resource_spans[0].scope_spans[0].scope.name for p in found} == {"tests"}
 
 
 def test_every_recorded_body_is_read_as_what_it_is() -> None:
