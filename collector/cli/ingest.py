@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -77,12 +78,24 @@ class Sending:
 
         Asked once a run: after its spans are sent, its outcomes must follow.
         """
-        if request.origin is None or not self._web:
+        if request.origin is None or not self._web or not self._web_is_receiver:
             return False
         key = f"{request.origin['project']} {request.origin['run_id']}"
         if key not in self._here:
             self._here[key] = self._knows(request.origin)
         return self._here[key]
+
+    @cached_property
+    def _web_is_receiver(self) -> bool:
+        """Whether the API belongs to the receiver: PASSHAT_SERVER may be another passhat than the one sent to."""
+        import httpx
+
+        try:
+            told = self._client.get(f"{self._web}/api/v1/status", headers=token())
+            listens = (told.json().get("listening") or {}).get("http", "") if told.is_success else ""
+        except httpx.HTTPError:
+            return False
+        return not listens or int(listens.rpartition(":")[2]) == httpx.URL(self._where).port
 
     def _knows(self, origin: dict[str, Any]) -> bool:
         import httpx
@@ -91,10 +104,6 @@ class Sending:
 
         path = self._web + run_path(origin["run_id"])
         try:
-            told = self._client.get(f"{self._web}/api/v1/status", headers=token())
-            listens = (told.json().get("listening") or {}).get("http", "") if told.is_success else ""
-            if listens and int(listens.rpartition(":")[2]) != httpx.URL(self._where).port:
-                return False  # PASSHAT_SERVER is another passhat than the one sent to
             reply = self._client.get(path, headers=token())
             if reply.status_code == 409:
                 reply = self._client.get(path, params={"project": origin["project"]}, headers=token())
